@@ -1,0 +1,1 @@
+"""Find interpreters and build virtual environments."""

@@ -1,0 +1,26 @@
+"""What can stop a run. One class per exit code; the text tells the user what to change."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MemoryMatrixError(Exception):
+    """The tool itself could not do its work (a full disk, a worker that will not start).
+
+    Printed as one paragraph without a traceback; never counted as a finding.
+    """
+
+    exit_code: ClassVar[int] = 4
+
+
+class UsageError(MemoryMatrixError):
+    """The matrix file, a file it names, or the command line is wrong."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class UnavailableError(MemoryMatrixError):
+    """An environment or a server that the matrix requires could not be had."""
+
+    exit_code: ClassVar[int] = 3

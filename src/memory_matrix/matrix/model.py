@@ -1,0 +1,116 @@
+"""What a matrix file says, as frozen values. No I/O here; `read` makes these, `expand` fills them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+ServerKind = Literal["postgres", "redis"]
+SourceForm = Literal["image", "wheel", "bin", "url"]
+FailOn = Literal["break", "drifted", "changed", "never"]
+Direction = Literal["backward", "forward", "sideways"]
+
+CURRENT_PYTHON = "current"
+"""A value of the `python` axis: the interpreter that runs memory-matrix."""
+
+
+@dataclass(frozen=True)
+class ServerSource:
+    """Where a server comes from: `image:NAME:TAG`, `wheel:PROJECT==VERSION`, `bin:PATH`, or a URL."""
+
+    kind: ServerKind
+    form: SourceForm
+    value: str
+    """What follows the form's prefix; for a URL the whole URL, password included."""
+    name: str
+    """Short and unique in its matrix, used in `via` and in reports: `pg17`, `redis:8.0`."""
+
+    @property
+    def text(self) -> str:
+        """The source as the matrix file writes it, with any password in a URL replaced by `***`."""
+        if self.form != "url":
+            return f"{self.form}:{self.value}"
+        return mask_password(self.value)
+
+
+@dataclass(frozen=True)
+class EnvironmentSpec:
+    """One environment that the matrix asks for: an interpreter and a set of requirements."""
+
+    name: str
+    python: str
+    packages: tuple[str, ...] = ()
+    """PEP 508 requirements."""
+    app: str | None = None
+    """The project itself: `.`, or `git:REF`."""
+    path: tuple[Path, ...] = ()
+    """Folders put in front of `sys.path`, absolute."""
+    env: tuple[tuple[str, str], ...] = ()
+    coordinates: tuple[tuple[str, int], ...] = ()
+    """Axis and age on it (0 is the oldest). Named environments share the axis `environment`."""
+    values: tuple[tuple[str, str], ...] = ()
+    """Axis and the value's text, in the order of the axes; for named environments `python` only."""
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A combination of the axes that an `[[exclude]]` entry took out."""
+
+    name: str
+    by: str
+    """The key's path of the entry, such as `exclude[0]`."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A break that the user expects. Each pattern is a glob; `*` where the entry does not say."""
+
+    reason: str
+    key: str
+    """The key's path of the entry, such as `known[1]`."""
+    writer: str = "*"
+    reader: str = "*"
+    serializer: str = "*"
+    payload: str = "*"
+
+
+@dataclass(frozen=True)
+class CompatOptions:
+    """`[compat]`: what is written, how it is judged, and what makes a run fail."""
+
+    serializers: tuple[str, ...] = ("pickle", "json")
+    payloads: tuple[str, ...] = ("builtin",)
+    fail_on: FailOn = "break"
+    directions: tuple[Direction, ...] = ("backward", "forward", "sideways")
+    timeout: float = 10.0
+    """Seconds for one cell."""
+    memory: int = 2048
+    """MiB that one cell may take on top of what its worker holds."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A whole matrix, expanded."""
+
+    source: Path | None
+    """The file it was read from; None for the built-in quick matrix."""
+    root: Path
+    """The folder that relative paths in it start from, absolute."""
+    environments: tuple[EnvironmentSpec, ...] = ()
+    excluded: tuple[Excluded, ...] = ()
+    compat: CompatOptions = field(default_factory=CompatOptions)
+    known: tuple[Known, ...] = ()
+    servers: tuple[ServerSource, ...] = ()
+    stores: tuple[str, ...] = ()
+
+
+def mask_password(url: str) -> str:
+    """Return `url` with its password replaced by `***`."""
+    scheme, separator, rest = url.partition("://")
+    authority, slash, tail = rest.partition("/")
+    userinfo, at, host = authority.rpartition("@")
+    if not at or ":" not in userinfo:
+        return url
+    user = userinfo.partition(":")[0]
+    return f"{scheme}{separator}{user}:***@{host}{slash}{tail}"

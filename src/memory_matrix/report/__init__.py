@@ -1,0 +1,1 @@
+"""One model of what a run found, and its renderings."""

@@ -1,0 +1,265 @@
+"""The one model behind every report, and its form in report.json.
+
+Field names are those of report.json, except `Cell.is_break`, whose name there (`break`) is a keyword
+here. `schema` is raised when a field changes meaning.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from memory_matrix.matrix.model import Direction, FailOn, ServerKind
+
+SCHEMA = 1
+
+Outcome = Literal[
+    "ok", "changed", "drifted", "unreadable", "unwritable", "unstorable", "crashed", "skipped"
+]
+Status = Literal["ready", "unavailable"]
+
+OUTCOMES: tuple[Outcome, ...] = (
+    "ok",
+    "changed",
+    "drifted",
+    "unreadable",
+    "unwritable",
+    "unstorable",
+    "crashed",
+    "skipped",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentRecord:
+    """An environment as it was had, with the exact versions installed."""
+
+    name: str
+    python: str
+    """The interpreter's own version, `3.11.7`; as asked for where it could not be had."""
+    packages: Mapping[str, str] = field(default_factory=dict)
+    status: Status = "ready"
+    reason: str | None = None
+    requires: tuple[str, ...] = ()
+    """The requirements that the matrix file asks for."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables set in this environment only."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRecord:
+    """A server as it was had; `version` is what the server says of itself."""
+
+    name: str
+    kind: ServerKind
+    version: str | None
+    source: str
+    status: Status = "ready"
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """What was raised, without addresses and temporary paths."""
+
+    stage: Literal["build", "dump", "store", "load", "use"]
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where what was loaded is not what was expected. `path` reads like `$.ts[3]`."""
+
+    path: str
+    expected: str
+    got: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What became of one payload, written in one environment and read in another."""
+
+    writer: str
+    reader: str
+    serializer: str
+    payload: str
+    via: tuple[str, ...]
+    """The slots that gave back these bytes, such as `redis:8.0/string`."""
+    outcome: Outcome
+    is_break: bool = False
+    known: str | None = None
+    """The reason of the `[[known]]` entry that expects this break."""
+    direction: Direction | None = None
+    """None for an own cell."""
+    error: Error | None = None
+    diff: tuple[Difference, ...] = ()
+    cause: str | None = None
+    """A hint code such as `MM103`."""
+    hint: str | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether the reader is the writer."""
+        return self.writer == self.reader
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """What became of one case of the memory test suite."""
+
+    environment: str
+    servers: tuple[str, ...]
+    store: str
+    case: str
+    outcome: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadRecord:
+    """A payload that some environment could not build, or built differently each time."""
+
+    environment: str
+    payload: str
+    status: Literal["failed", "unstable", "skipped"]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything a run found. `cells` are in the order writer, reader, serializer, payload."""
+
+    environments: tuple[EnvironmentRecord, ...] = ()
+    servers: tuple[ServerRecord, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    suite: tuple[SuiteResult, ...] = ()
+    payloads: tuple[PayloadRecord, ...] = ()
+    """What an environment could not build, with the reason."""
+    stale_known: tuple[str, ...] = ()
+    """Sentences on `[[known]]` entries whose break no longer breaks."""
+    fail_on: FailOn = "break"
+    directions: tuple[Direction, ...] = ("backward", "forward", "sideways")
+    version: str = ""
+    """The version of memory-matrix that made it."""
+    matrix: str | None = None
+    """The matrix file; None for the built-in quick matrix."""
+
+    def summary(self) -> dict[str, int]:
+        """Count the cells by outcome, and the breaks and known breaks among them."""
+        counts = Counter(cell.outcome for cell in self.cells)
+        return {
+            "cells": len(self.cells),
+            **{outcome: counts[outcome] for outcome in OUTCOMES},
+            "breaks": sum(cell.is_break for cell in self.cells),
+            "known": sum(cell.is_break and cell.known is not None for cell in self.cells),
+        }
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """Return `report` as report.json holds it."""
+    return {
+        "schema": SCHEMA,
+        "version": report.version,
+        "matrix": report.matrix,
+        "fail_on": report.fail_on,
+        "directions": list(report.directions),
+        "summary": report.summary(),
+        "environments": [_plain(item) for item in report.environments],
+        "servers": [_plain(item) for item in report.servers],
+        "payloads": [_plain(item) for item in report.payloads],
+        "stale_known": list(report.stale_known),
+        "cells": [_cell_to_json(cell) for cell in report.cells],
+        "suite": [_plain(item) for item in report.suite],
+    }
+
+
+def from_json(data: Mapping[str, Any]) -> Report:
+    """Return the report that `to_json` made `data` from.
+
+    Raises:
+        KeyError, TypeError, ValueError: `data` is not such a report.
+    """
+    if data["schema"] != SCHEMA:
+        raise ValueError(f"its schema is {data['schema']!r}, this release reads {SCHEMA}")
+    return Report(
+        environments=tuple(
+            EnvironmentRecord(**{**item, "requires": tuple(item.get("requires", ()))})
+            for item in data["environments"]
+        ),
+        servers=tuple(ServerRecord(**item) for item in data["servers"]),
+        cells=tuple(_cell_from_json(item) for item in data["cells"]),
+        suite=tuple(
+            SuiteResult(**{**item, "servers": tuple(item["servers"])}) for item in data["suite"]
+        ),
+        payloads=tuple(PayloadRecord(**item) for item in data.get("payloads", ())),
+        stale_known=tuple(data.get("stale_known", ())),
+        fail_on=data.get("fail_on", "break"),
+        directions=tuple(data.get("directions", ("backward", "forward", "sideways"))),
+        version=data.get("version", ""),
+        matrix=data.get("matrix"),
+    )
+
+
+def failing(report: Report) -> tuple[Cell, ...]:
+    """Return the cells that make the run fail: what `fail_on` names and what is worse."""
+    return tuple(cell for cell in report.cells if _fails(cell, report))
+
+
+def _fails(cell: Cell, report: Report) -> bool:
+    if report.fail_on == "never" or cell.known is not None or cell.outcome in {"ok", "skipped"}:
+        return False
+    if cell.direction is not None and cell.direction not in report.directions:
+        return False
+    if cell.is_break:
+        return True
+    if report.fail_on == "drifted":
+        return cell.outcome == "drifted"
+    return report.fail_on == "changed"
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    return {each.name: _value(getattr(item, each.name)) for each in fields(item)}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _cell_to_json(cell: Cell) -> dict[str, Any]:
+    return {
+        "writer": cell.writer,
+        "reader": cell.reader,
+        "serializer": cell.serializer,
+        "payload": cell.payload,
+        "via": list(cell.via),
+        "outcome": cell.outcome,
+        "break": cell.is_break,
+        "known": cell.known,
+        "direction": cell.direction,
+        "error": None if cell.error is None else _plain(cell.error),
+        "diff": [_plain(item) for item in cell.diff],
+        "cause": cell.cause,
+        "hint": cell.hint,
+    }
+
+
+def _cell_from_json(item: Mapping[str, Any]) -> Cell:
+    rest = {key: value for key, value in item.items() if key != "break"}
+    return Cell(
+        **{
+            **rest,
+            "via": tuple(item["via"]),
+            "is_break": item["break"],
+            "error": None if item["error"] is None else Error(**item["error"]),
+            "diff": _differences(item["diff"]),
+        }
+    )
+
+
+def _differences(items: Iterable[Mapping[str, str]]) -> tuple[Difference, ...]:
+    return tuple(Difference(**item) for item in items)

