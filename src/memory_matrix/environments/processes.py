@@ -1,0 +1,123 @@
+"""Child processes that can all be ended at once, from whichever thread waits for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class StoppedError(Exception):
+    """The runner was stopped: whoever waits for it has something else to report."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a child process ended and what it said."""
+
+    code: int
+    """Its exit status; negative for the signal that ended it."""
+    stdout: str
+    stderr: str
+
+
+@dataclass
+class Runner:
+    """Starts child processes, each in a process group of its own, and ends them all on `stop`."""
+
+    stopped: bool = False
+    _live: set[subprocess.Popen[str]] = field(default_factory=set)
+    _lock: Lock = field(default_factory=Lock)
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        environ: Mapping[str, str],
+        cwd: Path | None = None,
+        stdin: str = "",
+        timeout: float | None = None,
+    ) -> Finished:
+        """Run `command` to its end and return how it ended.
+
+        Raises:
+            OSError: it cannot be started.
+            subprocess.TimeoutExpired: it took more than `timeout` seconds; it is ended then.
+            StoppedError: the runner was stopped before or meanwhile.
+        """
+        process = self._start(command, environ, cwd)
+        try:
+            stdout, stderr = process.communicate(stdin, timeout=timeout)
+        finally:
+            self._end(process)
+        if self.stopped:
+            raise StoppedError
+        return Finished(process.returncode, stdout, stderr)
+
+    def stop(self) -> None:
+        """End every child process with its descendants, and start no more."""
+        with self._lock:
+            self.stopped = True
+            for process in self._live:
+                _kill(process)
+
+    def _start(
+        self, command: Sequence[str], environ: Mapping[str, str], cwd: Path | None
+    ) -> subprocess.Popen[str]:
+        with self._lock:  # so that `stop` misses no process that is just being started
+            if self.stopped:
+                raise StoppedError
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                env=dict(environ),
+                cwd=cwd,
+                start_new_session=True,
+            )
+            self._live.add(process)
+            return process
+
+    def _end(self, process: subprocess.Popen[str]) -> None:
+        with self._lock:
+            self._live.discard(process)
+            _kill(process)
+        with process:  # closes the pipes and waits
+            pass
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def parallel(
+    runner: Runner, jobs: int, work: Callable[[Item], Result], items: Iterable[Item]
+) -> list[Result]:
+    """Return `work(item)` for each item, in their order, at most `jobs` at a time.
+
+    When one raises, or this thread is interrupted while it waits, the runner is stopped, the others
+    unwind, and the exception goes on.
+    """
+    with ThreadPoolExecutor(max(jobs, 1)) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:
+            runner.stop()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

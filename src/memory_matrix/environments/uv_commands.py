@@ -1,0 +1,117 @@
+"""Running uv: its binary, the variables it gets, and what it says when it fails."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_matrix.environments.pip_settings import uv_settings
+from memory_matrix.environments.processes import Runner
+from memory_matrix.environments.words import shorten
+from memory_matrix.errors import MemoryMatrixError
+
+_LEAKING = frozenset(
+    {
+        "CONDA_DEFAULT_ENV",
+        "CONDA_PREFIX",
+        "PYTHONHOME",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "UV_BREAK_SYSTEM_PACKAGES",
+        "UV_MANAGED_PYTHON",
+        "UV_NO_MANAGED_PYTHON",
+        "UV_PREFIX",
+        "UV_PROJECT",
+        "UV_PROJECT_ENVIRONMENT",
+        "UV_PYTHON",
+        "UV_PYTHON_PREFERENCE",
+        "UV_SYSTEM_PYTHON",
+        "UV_TARGET",
+        "UV_VENV_CLEAR",
+        "UV_VENV_RELOCATABLE",
+        "UV_VENV_SEED",
+        "UV_VENV_SYSTEM_SITE_PACKAGES",
+        "UV_WORKING_DIR",
+        "UV_WORKING_DIRECTORY",
+        "VIRTUAL_ENV",
+        "__PYVENV_LAUNCHER__",
+    }
+)
+"""Variables of the environment that memory-matrix itself runs in, or that choose another one."""
+
+
+class UvError(Exception):
+    """uv refused or failed; the text is its own reason, shortened."""
+
+    def __init__(self, reason: str, *, offline: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.offline = offline
+        """Whether the network, and not the requirements, was the reason."""
+
+
+@dataclass(frozen=True)
+class Uv:
+    """A uv binary with the variables and the folder that it runs in."""
+
+    binary: str
+    environ: Mapping[str, str]
+    runner: Runner
+    cwd: Path | None = None
+    """Where uv looks for the `uv.toml` or `pyproject.toml` that configure it."""
+
+    def __call__(self, *arguments: str, stdin: str = "") -> str:
+        """Run uv and return what it printed.
+
+        Raises:
+            UvError: it failed.
+        """
+        done = self.runner.run(
+            (self.binary, *arguments), environ=self.environ, cwd=self.cwd, stdin=stdin
+        )
+        if done.code:
+            reason = shorten(done.stderr) or f"uv ended with status {done.code} and no word"
+            raise UvError(reason, offline=_is_offline(done.stderr))
+        return done.stdout
+
+
+def open_uv(runner: Runner, cwd: Path | None = None) -> Uv:
+    """Return the uv that was installed with memory-matrix.
+
+    Raises:
+        MemoryMatrixError: it is not there.
+    """
+    import uv
+
+    try:
+        binary = uv.find_uv_bin()
+    except FileNotFoundError:
+        raise MemoryMatrixError(
+            "The uv binary that memory-matrix builds environments with is missing: reinstall it "
+            "with `pip install --force-reinstall uv`."
+        ) from None
+    return Uv(binary, uv_environ(os.environ), runner, cwd)
+
+
+def uv_environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that uv runs with: those of `environ` without what would leak into venvs.
+
+    Where only pip is set up to use another index, uv is told of it.
+    """
+    kept = {name: value for name, value in environ.items() if name not in _LEAKING}
+    return {
+        **kept,
+        **uv_settings(environ),
+        "NO_COLOR": "1",
+        "UV_NO_PROGRESS": "1",
+        "UV_PYTHON_DOWNLOADS": "manual",
+    }
+
+
+def _is_offline(stderr: str) -> bool:
+    return any(
+        sign in stderr
+        for sign in ("Failed to fetch", "error sending request", "network was disabled")
+    )
