@@ -42,14 +42,22 @@ _LEAKING = frozenset(
 """Variables of the environment that memory-matrix itself runs in, or that choose another one."""
 
 
+_OFFLINE_SIGNS = ("Failed to fetch", "error sending request", "network was disabled")
+
+
 class UvError(Exception):
     """uv refused or failed; the text is its own reason, shortened."""
 
-    def __init__(self, reason: str, *, offline: bool = False) -> None:
+    def __init__(self, reason: str, stderr: str) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.offline = offline
+        self.stderr = stderr
+        """All that it said, which may hold credentials."""
+
+    @property
+    def offline(self) -> bool:
         """Whether the network, and not the requirements, was the reason."""
+        return any(sign in self.stderr for sign in _OFFLINE_SIGNS)
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ class Uv:
         )
         if done.code:
             reason = shorten(done.stderr) or f"uv ended with status {done.code} and no word"
-            raise UvError(reason, offline=_is_offline(done.stderr))
+            raise UvError(reason, done.stderr)
         return done.stdout
 
 
@@ -100,9 +108,8 @@ def uv_environ(environ: Mapping[str, str]) -> dict[str, str]:
 
     Where only pip is set up to use another index, uv is told of it.
     """
-    kept = {name: value for name, value in environ.items() if name not in _LEAKING}
     return {
-        **kept,
+        **without_leaks(environ),
         **uv_settings(environ),
         "NO_COLOR": "1",
         "UV_NO_PROGRESS": "1",
@@ -110,8 +117,6 @@ def uv_environ(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _is_offline(stderr: str) -> bool:
-    return any(
-        sign in stderr
-        for sign in ("Failed to fetch", "error sending request", "network was disabled")
-    )
+def without_leaks(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return `environ` without what belongs to the environment that memory-matrix itself runs in."""
+    return {name: value for name, value in environ.items() if name not in _LEAKING}

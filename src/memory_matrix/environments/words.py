@@ -9,7 +9,7 @@ LONGEST = 600
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _START = re.compile(r"\s*(error:|\u00d7)\s*")
-_CAUSE = re.compile(r"\s*(cause:|[\u251c\u2570]\u2500\u25b6)\s*")
+_CAUSE = re.compile(r"\s*(cause:|Caused by:|[\u251c\u2570]\u2500\u25b6)\s*")
 _RULER = re.compile(r"[\s\u2502^~]*")
 _HOST = re.compile(r"(?<=://)[^\s/`'\")]+")
 
@@ -25,6 +25,13 @@ def shorten(stderr: str) -> str:
     text = ": ".join([*causes, *_last(_build_output(lines))])
     text = _HOST.sub("***", text)
     return text if len(text) <= LONGEST else text[: LONGEST - 3].rstrip() + "..."
+
+
+def last_log_line(stderr: str) -> str:
+    """Return the last line that a build backend wrote before uv gave up; empty if there is none."""
+    lines = _ANSI.sub("", stderr).splitlines()
+    start = next((number for number, line in enumerate(lines) if _START.match(line)), 0)
+    return _HOST.sub("***", "".join(_last(lines[:start])))
 
 
 def _causes(lines: list[str]) -> list[str]:
@@ -50,7 +57,8 @@ def _build_output(lines: list[str]) -> list[str]:
     ended = (
         number
         for number, line in enumerate(block)
-        if line.strip() and _indent(line) < _indent(lines[start])
+        if line.lstrip().startswith("hint:")
+        or (line.strip() and _indent(line) < _indent(lines[start]))
     )
     return block[: next(ended, len(block))]
 
