@@ -21,3 +21,11 @@ class Server:
     """`PostgreSQL`, `Redis` or `Valkey`."""
     owned: bool
     """Whether the run started it. A server that was given by URL is never flushed or dropped."""
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """A server that could not be had, with one sentence that says why and what to do."""
+
+    source: ServerSource
+    reason: str
