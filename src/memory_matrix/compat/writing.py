@@ -1,0 +1,283 @@
+"""The write phase: every environment dumps every payload with every serializer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memory_matrix.compat.model import Meaning, Writes, Written
+from memory_matrix.compat.workers import Event, Task, describe_end, run_tasks
+from memory_matrix.environments.model import Environment
+from memory_matrix.errors import UsageError
+from memory_matrix.matrix.model import CompatOptions
+from memory_matrix.report.model import Difference, Error
+
+MOST_STARTS = 2
+"""Times that a worker is started; one that dies as often makes its environment unavailable."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where the phases keep their files, and what every job has in common."""
+
+    folder: Path
+    options: CompatOptions
+    serializers: Mapping[str, str]
+    """Each serializer's name in the matrix file, and what the worker loads for it."""
+    payloads: Mapping[str, str]
+    """Each payload source's name in the matrix file, and what the worker imports for it."""
+    parallel: int = 2
+
+    def job(self, environment: Environment, **more: Any) -> dict[str, Any]:
+        """Return the job that every worker of `environment` gets, and `more`."""
+        return {
+            "path": [str(path) for path in environment.spec.path],
+            "payloads": list(self.payloads.values()),
+            "serializers": dict(self.serializers),
+            "timeout": self.options.timeout,
+            "memory": self.options.memory,
+            "blobs": str(self.blobs),
+            "descriptions": str(self.descriptions),
+            "scrub": {
+                str(self.folder): "<run>",
+                **({str(environment.folder): "<environment>"} if environment.folder else {}),
+            },
+            **more,
+        }
+
+    @property
+    def blobs(self) -> Path:
+        """The folder of what was written, by digest."""
+        return self.folder / "blobs"
+
+    @property
+    def descriptions(self) -> Path:
+        """The folder of what values look like, by digest."""
+        return self.folder / "descriptions"
+
+    def task(self, environment: Environment, mode: Any, **more: Any) -> Task:
+        """Return the work of one worker of `environment`."""
+        patience = 60 + 6 * self.options.timeout
+        return Task(environment, mode, self.job(environment, **more), patience)
+
+
+@dataclass
+class _Draft:
+    """What has been heard from one environment so far."""
+
+    environment: Environment
+    meanings: dict[str, Meaning] = field(default_factory=dict)
+    written: dict[tuple[str, str], Written] = field(default_factory=dict)
+    lacking: dict[str, Error] = field(default_factory=dict)
+    sources: dict[str, Event] = field(default_factory=dict)
+    serializers: set[str] = field(default_factory=set)
+    broken: str | None = None
+    starts: int = 0
+    done: bool = False
+    doing: str = "importing payloads and serializers"
+
+
+def write_all(
+    workshop: Workshop,
+    environments: Sequence[Environment],
+    on_step: Callable[[str], None] = lambda _: None,
+) -> tuple[Writes, ...]:
+    """Return what each environment wrote, in the order of `environments`.
+
+    Raises:
+        UsageError: no environment can import a payload source or has a serializer, or two payload
+            sources define one payload.
+    """
+    workshop.blobs.mkdir(exist_ok=True)
+    workshop.descriptions.mkdir(exist_ok=True)
+    drafts = {environment.spec.name: _Draft(environment) for environment in environments}
+    while pending := [draft for draft in drafts.values() if not draft.done]:
+        tasks = [workshop.task(draft.environment, "write", **_rest(draft)) for draft in pending]
+        for task, event in run_tasks(tasks, workshop.folder, workshop.parallel):
+            draft = drafts[task.environment.spec.name]
+            _HEARD[event["event"]](draft, event)
+            if event["event"] == "written":
+                on_step(draft.environment.spec.name)
+    _refuse_what_nobody_has(workshop, [draft for draft in drafts.values() if not draft.broken])
+    names = _payloads_by_source(drafts.values())
+    return tuple(_finished(draft, names) for draft in drafts.values())
+
+
+def _rest(draft: _Draft) -> dict[str, Any]:
+    """Return what a worker that is started again still has to do."""
+    draft.starts += 1
+    if draft.starts == 1:
+        return {}
+    names = [name for event in draft.sources.values() for name in event.get("payloads", ())]
+    finished = {
+        name
+        for name in draft.meanings
+        if draft.meanings[name].outcome != "built"
+        or all((name, serializer) in draft.written for serializer in draft.serializers)
+    }
+    return {"only": [name for name in names if name not in finished]} if names else {}
+
+
+def _on_source(draft: _Draft, event: Event) -> None:
+    draft.sources[event["source"]] = event
+
+
+def _on_twice(draft: _Draft, event: Event) -> None:
+    raise UsageError(
+        f"{event['source']}: the payload {event['payload']!r} is defined by another payloads file"
+        f" too; give one of them another name."
+    )
+
+
+def _on_serializer(draft: _Draft, event: Event) -> None:
+    if "error" in event:
+        draft.lacking[event["serializer"]] = _error(event["error"])
+    else:
+        draft.serializers.add(event["serializer"])
+
+
+def _on_payload(draft: _Draft, event: Event) -> None:
+    name = event["payload"]
+    error = event.get("error")
+    draft.meanings[name] = Meaning(
+        outcome=event["outcome"],
+        expected=event.get("expected"),
+        probe=event.get("probe"),
+        reason=event.get("reason") or (_sentence(error) if error else None),
+        unstable=differences(event.get("differs", ())),
+        location=event.get("location"),
+    )
+    draft.doing = f"writing payload {name!r}"
+
+
+def _on_written(draft: _Draft, event: Event) -> None:
+    draft.written[event["payload"], event["serializer"]] = Written(
+        outcome="unwritable" if event["outcome"] == "lacking" else event["outcome"],
+        blob=event.get("blob"),
+        text=event.get("text", False),
+        error=result_error(event, "dump"),
+    )
+
+
+def _on_broken(draft: _Draft, event: Event) -> None:
+    draft.broken = broken_reason(event)
+
+
+def _on_done(draft: _Draft, event: Event) -> None:
+    draft.done = True
+
+
+def _on_ended(draft: _Draft, event: Event) -> None:
+    if not draft.done and draft.starts >= MOST_STARTS:
+        draft.done = True
+        draft.broken = describe_end(event, draft.doing)
+
+
+_HEARD: Mapping[str, Callable[[_Draft, Event], None]] = {
+    "source": _on_source,
+    "twice": _on_twice,
+    "serializer": _on_serializer,
+    "payload": _on_payload,
+    "written": _on_written,
+    "broken": _on_broken,
+    "done": _on_done,
+    "ended": _on_ended,
+}
+
+
+def _refuse_what_nobody_has(workshop: Workshop, drafts: Sequence[_Draft]) -> None:
+    if not drafts:
+        return
+    for label, source in workshop.payloads.items():
+        events = [draft.sources[source] for draft in drafts if source in draft.sources]
+        _refuse_source(label, events)
+    for label in workshop.serializers:
+        if not any(label in draft.serializers for draft in drafts):
+            why = next(draft.lacking[label] for draft in drafts if label in draft.lacking)
+            raise UsageError(
+                f"compat.serializers: no environment has {label!r}: {lacking_sentence(label, why)}"
+            )
+
+
+def _refuse_source(label: str, events: Sequence[Event]) -> None:
+    errors = [event["error"] for event in events if "error" in event]
+    if errors and len(errors) == len(events):
+        first = errors[0]
+        raise UsageError(
+            f"{label}: {first.get('place', '')}no environment can import this payloads file:"
+            f" {_sentence(first)}"
+        )
+    if events and not errors and not any(event["payloads"] for event in events):
+        raise UsageError(
+            f"{label}: it defines no payload; add a function named payload_NAME that takes nothing"
+            f" and returns the value of the payload NAME."
+        )
+
+
+def _payloads_by_source(drafts: Iterable[_Draft]) -> dict[str, list[str]]:
+    names: dict[str, dict[str, None]] = {}
+    for draft in drafts:
+        for source, event in draft.sources.items():
+            names.setdefault(source, {}).update(dict.fromkeys(event.get("payloads", ())))
+    return {source: list(found) for source, found in names.items()}
+
+
+def _finished(draft: _Draft, names: Mapping[str, Sequence[str]]) -> Writes:
+    failed = {
+        name: Meaning("failed", reason=f"{Path(source).name}: {_sentence(event['error'])}")
+        for source, event in draft.sources.items()
+        if "error" in event
+        for name in names[source]
+    }
+    return Writes(
+        environment=draft.environment.spec.name,
+        meanings={**draft.meanings, **failed},
+        written=draft.written,
+        lacking={label: lacking_sentence(label, error) for label, error in draft.lacking.items()},
+        broken=draft.broken,
+    )
+
+
+def lacking_sentence(label: str, error: Error) -> str:
+    """Return what to do about a serializer that an environment lacks."""
+    from memory_matrix.serializers.builtin import NAMES, PROJECTS
+
+    if label not in NAMES:
+        return f"{error.type}: {error.message}"
+    if error.type.endswith("Lacking"):
+        return error.message
+    return f'add "{PROJECTS[label]}" to its packages ({error.type}: {error.message})'
+
+
+def broken_reason(event: Event) -> str:
+    """Return why an environment is unavailable whose own packages cannot be imported."""
+    return (
+        f"its packages do not work together: importing {event['module']!r} raises"
+        f" {_sentence(event['error'])}"
+    )
+
+
+def result_error(event: Mapping[str, Any], stage: Any) -> Error | None:
+    """Return the error of a worker's result; `stage` is where the worker does not say."""
+    error = event.get("error")
+    if error is not None:
+        return _error({"stage": stage, **error})
+    if event["outcome"] == "lacking":
+        return Error(stage, "Lacking", event["reason"])
+    return None
+
+
+def differences(items: Iterable[Mapping[str, str]]) -> tuple[Difference, ...]:
+    """Return a worker's differences as values."""
+    return tuple(Difference(item["path"], item["expected"], item["got"]) for item in items)
+
+
+def _error(error: Mapping[str, Any]) -> Error:
+    return Error(error.get("stage", "build"), error["type"], error["message"])
+
+
+def _sentence(error: Mapping[str, Any]) -> str:
+    text = " ".join(str(error["message"]).split())
+    return f"{error['type']}: {text}" if text else str(error["type"])

@@ -1,0 +1,270 @@
+"""Run steps in forked children, so that whatever one does costs that step alone.
+
+A child works through steps and sends one line of JSON for each. Where it dies, hangs or runs out of
+memory, the step it was at is tried once more in a child of its own, so that only the culprit is
+blamed, and the rest goes on in a new child.
+"""
+
+import errno
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import time
+import typing
+
+Step = typing.Dict[str, typing.Any]
+Result = typing.Dict[str, typing.Any]
+Work = typing.Callable[[Step], Result]
+
+
+TICK = 0.05
+"""Seconds between looks at whether a child that sends nothing is still alive."""
+
+LONGEST_RESULT = 64 << 20
+"""Bytes of one result; what is longer is no result."""
+
+KEPT_OUTPUT = 2000
+"""Bytes of what a cell prints that are kept, from the end."""
+
+
+class OrphanedError(Exception):
+    """The orchestrator is gone: nobody will read another result."""
+
+
+class Limits:
+    """What one cell may take."""
+
+    def __init__(self, timeout: float, memory: int) -> None:
+        self.timeout = timeout
+        """Seconds."""
+        self.memory = memory
+        """MiB on top of what the worker itself holds."""
+
+
+class Runner:
+    """Forks children for steps; `orphaned_by` is a descriptor that ends when the orchestrator does."""
+
+    def __init__(
+        self, work: Work, limits: Limits, orphaned_by: int, private: typing.Sequence[int]
+    ) -> None:
+        self._work = work
+        self._limits = limits
+        self._orphaned_by = orphaned_by
+        self._private = tuple(private)
+        self._child: typing.Optional[Child] = None
+        if hasattr(gc, "freeze"):
+            gc.freeze()  # a collection in a child then leaves the shared pages alone
+
+    def run(
+        self, steps: typing.Sequence[Step], batch: int = 1
+    ) -> typing.Iterator[typing.Tuple[Step, Result]]:
+        """Yield (step, result) for each of `steps`, up to `batch` of them in one child."""
+        done = 0
+        while done < len(steps):
+            chunk = steps[done : done + batch]
+            for step, result in self._run_chunk(chunk):
+                done += 1
+                yield step, result
+
+    def stop(self) -> None:
+        """Kill the child that is at work, if any."""
+        if self._child is not None:
+            self._child.kill()
+
+    def _run_chunk(
+        self, chunk: typing.Sequence[Step]
+    ) -> typing.Iterator[typing.Tuple[Step, Result]]:
+        child = self._child = Child(self._work, chunk, self._limits, self._private)
+        index = 0
+        try:
+            for result in child.results(self._orphaned_by):
+                yield chunk[index], result
+                index += 1
+        finally:
+            child.kill()
+            self._child = None
+        if index == len(chunk):
+            return
+        if index > 0:
+            # What came before in the same child may be to blame: this step again, alone.
+            for pair in self._run_chunk(chunk[index : index + 1]):
+                yield pair
+        else:
+            yield chunk[0], child.crash()
+
+
+class Child:
+    """One forked process at work on `steps`."""
+
+    def __init__(
+        self,
+        work: Work,
+        steps: typing.Sequence[Step],
+        limits: Limits,
+        private: typing.Sequence[int],
+    ) -> None:
+        self._limits = limits
+        self._missing = len(steps)
+        self._lines = b""
+        self._printed = b""
+        self._status: typing.Optional[int] = None
+        self._timed_out = False
+        results, results_in = os.pipe()
+        output, output_in = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            for descriptor in (results, output) + tuple(private):
+                os.close(descriptor)
+            _be_child(work, steps, limits, results_in, output_in)
+        os.close(results_in)
+        os.close(output_in)
+        self._results = results
+        self._output = output
+        try:
+            os.setpgid(self.pid, self.pid)  # the child does so too: whoever comes first
+        except OSError:
+            pass
+
+    def results(self, orphaned_by: int) -> typing.Iterator[Result]:
+        """Yield each result as it comes; ends early where the child dies, hangs or sends nonsense.
+
+        Raises:
+            OrphanedError: `orphaned_by` has ended.
+        """
+        poll = select.poll()
+        for descriptor in (self._results, self._output, orphaned_by):
+            poll.register(descriptor, select.POLLIN | select.POLLHUP)
+        deadline = time.monotonic() + self._limits.timeout
+        while True:
+            events = dict(poll.poll(TICK * 1000))
+            if orphaned_by in events and not os.read(orphaned_by, 4096):
+                raise OrphanedError
+            if self._output in events and not self._drain_output():
+                poll.unregister(self._output)
+            if self._results in events:
+                more = os.read(self._results, 1 << 16)
+                self._lines += more
+                for result in self._complete_results():
+                    yield result
+                    deadline = time.monotonic() + self._limits.timeout
+                    self._missing -= 1
+                if not more or not self._missing or len(self._lines) > LONGEST_RESULT:
+                    return
+            elif not events and self._has_died():
+                return  # a grandchild may hold the pipe open
+            if time.monotonic() > deadline:
+                self._timed_out = True
+                return
+
+    def kill(self) -> None:
+        """End the child and what it started, and close its pipes. May be called twice."""
+        if self._results < 0:
+            return
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except OSError:
+            pass
+        if self._status is None:
+            self._status = os.waitpid(self.pid, 0)[1]
+        os.close(self._results)
+        os.close(self._output)
+        self._results = self._output = -1
+
+    def crash(self) -> Result:
+        """Return the result of a step that sent none. After `kill`."""
+        if self._timed_out:
+            kind, text = "Timeout", "no answer within %g s" % self._limits.timeout
+        elif self._status is not None and os.WIFSIGNALED(self._status):
+            number = os.WTERMSIG(self._status)
+            kind, text = _signal_name(number), "the process was killed by signal %d" % number
+        else:
+            code = os.WEXITSTATUS(self._status or 0)
+            kind, text = "Exit", "the process ended with status %d and no result" % code
+        printed = self._printed.decode("utf-8", "replace").strip()
+        if printed:
+            text += "; it last printed: " + printed[-300:]
+        return {"outcome": "crashed", "error": {"type": kind, "message": text}}
+
+    def _complete_results(self) -> typing.Iterator[Result]:
+        lines = self._lines.split(b"\n")
+        self._lines = lines.pop()
+        for line in lines:
+            try:
+                yield json.loads(line.decode("ascii"))
+            except ValueError:  # the cell wrote into our pipe
+                self._lines = b" " * (LONGEST_RESULT + 1)
+                return
+
+    def _drain_output(self) -> bool:
+        more = os.read(self._output, 1 << 16)
+        self._printed = (self._printed + more)[-KEPT_OUTPUT:]
+        return bool(more)
+
+    def _has_died(self) -> bool:
+        if self._status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._status = status
+        return self._status is not None
+
+
+def _be_child(
+    work: Work, steps: typing.Sequence[Step], limits: Limits, results: int, output: int
+) -> typing.NoReturn:
+    """Work through `steps` and leave without a trace of the parent's exit handlers."""
+    status = 0
+    try:
+        os.setpgid(0, 0)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        _limit_memory(limits.memory)
+        for step in steps:
+            _send(results, work(step))
+    except BaseException:
+        status = 70
+    finally:
+        os._exit(status)
+
+
+def _send(descriptor: int, result: Result) -> None:
+    data = json.dumps(result).encode("ascii") + b"\n"
+    while data:
+        try:
+            data = data[os.write(descriptor, data) :]
+        except OSError as error:
+            if error.errno != errno.EINTR:
+                raise
+
+
+def _limit_memory(mebibytes: int) -> None:
+    try:
+        import resource
+
+        with open("/proc/self/statm") as statm:
+            held = int(statm.read().split()[0]) * resource.getpagesize()
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = held + (mebibytes << 20)
+        if hard != resource.RLIM_INFINITY:
+            wanted = min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    except (ImportError, OSError, ValueError):
+        pass  # not Linux: the time limit still holds
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "signal %d" % number
+
+
+if sys.version_info < (3, 6):
+    raise SystemExit("memory-matrix needs Python 3.6 or newer in an environment")

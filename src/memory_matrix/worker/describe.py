@@ -1,0 +1,160 @@
+"""Describe a value as plain data that can be kept, sent and compared in another process.
+
+A description is a table: `{"root": NODE, "objects": [OBJECT, ...]}`. A NODE is
+
+- null, true, false, a string, a number: that value, of exactly that type;
+- `[index]`: the object at that place of the table (so sharing and cycles need no recursion);
+- `[type, text]`: any other value without parts, such as `["decimal.Decimal", "1.50"]`;
+- `["<missing>"]`: an attribute that the object should have and has not;
+- `["<raises>", type]`: an attribute that cannot be read.
+
+An OBJECT has its type under `t` and, of these, what applies: `items` (in order), `members` (of a set),
+`entries` (pairs of key and value; `ordered` where their order is part of the value), `fields`
+(attributes), `facts` (named parts such as `maxlen`), `local` (facts that mean something within one
+environment only, such as bytecode), `fallback` (class attributes that answer where an instance has no
+attribute of its own) and `default` (names of the fields that hold their declared default).
+"""
+
+import hashlib
+import json
+import typing
+
+from memory_matrix.worker.naming import stable_text, type_name
+
+Node = typing.Any
+Object = typing.Dict[str, typing.Any]
+Table = typing.Dict[str, typing.Any]
+
+
+MOST_OBJECTS = 300000
+"""Objects of one value that are described; beyond, `truncated` says so."""
+
+LONGEST_TEXT = 1 << 16
+"""Characters of one string that are kept whole; of a longer one its ends and its digest."""
+
+MISSING = ["<missing>"]
+
+SMALL = 1 << 63
+
+
+def describe(value: object) -> Table:
+    """Return the description of `value`. Never raises for what the value does when it is looked at."""
+    return _Describer().table(value)
+
+
+def encode(table: Table) -> bytes:
+    """Return the one form of `table` that is stored and digested."""
+    return json.dumps(table, separators=(",", ":"), sort_keys=True).encode("ascii")
+
+
+def digest(data: bytes) -> str:
+    """Return the name under which `data` is stored."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class _Describer:
+    def __init__(self) -> None:
+        self._objects: typing.List[Object] = []
+        self._places: typing.Dict[int, int] = {}
+        self._values: typing.List[object] = []
+
+    def table(self, value: object) -> Table:
+        root = self.node(value)
+        while len(self._objects) < len(self._values):
+            if len(self._objects) >= MOST_OBJECTS:
+                return {"root": root, "objects": self._objects, "truncated": True}
+            self._objects.append(self._object(self._values[len(self._objects)]))
+        return {"root": root, "objects": self._objects}
+
+    def node(self, value: typing.Any) -> Node:
+        kind = type(value)
+        if value is None or kind is bool:
+            return value
+        if kind is str:
+            return value if len(value) <= LONGEST_TEXT else _long_text(value)
+        if kind is int:
+            small = -SMALL <= value < SMALL
+            return value if small else ["int", hex(value)]
+        if kind is float:
+            finite = value - value == 0.0
+            return value if finite else ["float", repr(value)]
+        if kind in _CONTAINERS:
+            return self._reference(value)
+        scalar = self._scalar(kind, value)
+        return self._reference(value) if scalar is None else scalar
+
+    def _reference(self, value: object) -> Node:
+        place = self._places.get(id(value))
+        if place is None:
+            place = self._places[id(value)] = len(self._values)
+            self._values.append(value)  # kept alive, so that its id stays its own
+        return [place]
+
+    def _scalar(self, kind: type, value: typing.Any) -> Node:
+        from memory_matrix.worker import scalars
+
+        try:
+            return scalars.scalar(kind, value)
+        except Exception as error:
+            return ["<raises>", type_name(type(error))]
+
+    def _object(self, value: object) -> Object:
+        from memory_matrix.worker import objects
+
+        kind = type(value)
+        described: Object = {"t": type_name(kind)}
+        try:
+            plain = _CONTAINERS.get(kind)
+            if plain is not None:
+                plain(self, value, described)
+            else:
+                objects.describe_into(self, kind, value, described)
+        except RecursionError:
+            raise
+        except Exception as error:
+            described["facts"] = {"<raises>": type_name(type(error))}
+        return described
+
+
+def items(describer: _Describer, value: typing.Any, described: Object) -> None:
+    """Put the items of a sequence into `described`."""
+    node = describer.node
+    described["items"] = [node(item) for item in value]
+
+
+def entries(describer: _Describer, value: typing.Any, described: Object) -> None:
+    """Put the keys and values of a mapping into `described`."""
+    node = describer.node
+    described["entries"] = [[node(key), node(value)] for key, value in value.items()]
+
+
+def members(describer: _Describer, value: typing.Any, described: Object) -> None:
+    """Put the members of a set into `described`, in an order that does not depend on hashes."""
+    node = describer.node
+    described["members"] = [node(member) for member in sorted(value, key=_order)]
+
+
+def _order(member: object) -> str:
+    if isinstance(member, tuple):
+        return "tuple:" + ",".join(_order(item) for item in member)
+    if isinstance(member, frozenset):
+        return "frozenset:" + ",".join(sorted(_order(item) for item in member))
+    try:
+        return type(member).__name__ + ":" + stable_text(repr(member))
+    except Exception:
+        return type(member).__name__
+
+
+def _long_text(text: str) -> Node:
+    data = text.encode("utf-8", "surrogatepass")
+    kept = text[:200] + "..." + text[-200:]
+    return ["str", "%s (%d characters, sha256 %s)" % (kept, len(text), digest(data))]
+
+
+_CONTAINERS: typing.Dict[type, typing.Callable[[_Describer, typing.Any, Object], None]] = {
+    list: items,
+    tuple: items,
+    dict: entries,
+    set: members,
+    frozenset: members,
+}

@@ -1,0 +1,513 @@
+"""Objects with parts: what they are made of, whatever library made their class."""
+
+import array
+import collections
+import enum
+import functools
+import hashlib
+import importlib
+import types
+import typing
+
+from memory_matrix.worker import describe
+from memory_matrix.worker.naming import stable_text, type_name
+
+Object = typing.Dict[str, typing.Any]
+Describer = typing.Any
+Describe = typing.Callable[[Describer, typing.Any, Object], None]
+
+
+MOST_NUMBERS = 4096
+"""Numbers of an array that are listed; of a longer one the digest is kept."""
+
+_UNSET = object()
+
+
+def describe_into(describer: Describer, kind: type, value: typing.Any, described: Object) -> None:
+    """Fill `described` with the parts of `value`, whose type is `kind`."""
+    if isinstance(value, enum.Enum):
+        return _enum(describer, value, described)
+    special = _EXACT.get(kind) or _FOREIGN.get("%s.%s" % (_root(kind), kind.__name__))
+    if special is not None:
+        return special(describer, value, described)
+    based = _base_parts(describer, value, described)
+    names = declared_fields(kind)
+    if names is not None:
+        return _declared(describer, kind, value, names, described)
+    if _attributes(describer, kind, value, described) or based:
+        return None
+    return _reduced(describer, value, described)
+
+
+def declared_fields(kind: type) -> typing.Optional[typing.Dict[str, typing.Any]]:
+    """Return the declared fields of a pydantic, attrs or data class with their defaults, or None.
+
+    A default is `_UNSET` where there is none, or the result of a factory of empty containers.
+    """
+    for read in (_pydantic_fields, _attrs_fields, _dataclass_fields, _struct_fields):
+        names = read(kind)
+        if names is not None:
+            return names
+    return None
+
+
+def _base_parts(describer: Describer, value: typing.Any, described: Object) -> bool:
+    """Describe what a subclass of a built-in type, or an exception, inherits from it."""
+    for base, parts in _BASES:
+        if isinstance(value, base):
+            parts(describer, value, described)
+            return True
+    return False
+
+
+def _declared(
+    describer: Describer,
+    kind: type,
+    value: typing.Any,
+    names: typing.Dict[str, typing.Any],
+    described: Object,
+) -> None:
+    fields = described["fields"] = {}
+    default = described["default"] = []
+    for name, declared in names.items():
+        held = _get(value, name)
+        fields[name] = _field_node(describer, held)
+        if _holds_default(held, declared):
+            default.append(name)
+    for name, held in _undeclared(kind, value).items():
+        if name in fields or name.startswith("_"):
+            continue
+        fields[name] = describer.node(held)
+    for holder in ("__pydantic_extra__", "__pydantic_private__"):
+        for name, held in (_get(value, holder, None) or {}).items():
+            fields[name] = describer.node(held)
+    local = _pydantic_internals(value)
+    if local:
+        described["local"] = local
+
+
+def _attributes(describer: Describer, kind: type, value: typing.Any, described: Object) -> bool:
+    """Describe the attributes of an object of a plain class; say whether it can have any."""
+    held = _undeclared(kind, value)
+    annotated = _annotated(kind)
+    if not held and not annotated and not hasattr(value, "__dict__") and not _slots(kind):
+        return False
+    fields = described["fields"] = {}
+    for name in list(annotated) + list(held):
+        if name not in fields:
+            fields[name] = _field_node(describer, held.get(name, _UNSET) if name in held
+                                       else _get(value, name))  # fmt: skip
+    described["default"] = [name for name, item in held.items() if _is_empty(item)]
+    fallback = _class_defaults(describer, kind, fields)
+    if fallback:
+        described["fallback"] = fallback
+    return bool(fields) or (_is_python_class(kind) and not _reduces_itself(kind))
+
+
+def _reduces_itself(kind: type) -> bool:
+    return any(
+        name in base.__dict__
+        for base in kind.__mro__[:-1]
+        for name in ("__reduce__", "__reduce_ex__", "__getstate__")
+    )
+
+
+def _is_python_class(kind: type) -> bool:
+    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+
+
+def _undeclared(kind: type, value: typing.Any) -> typing.Dict[str, typing.Any]:
+    """Return what the instance holds, without values that a cache put there."""
+    held = {}
+    for name in _slots(kind):
+        item = _get(value, name)
+        if item is not _UNSET:
+            held[name] = item
+    own = _get(value, "__dict__", None)
+    if isinstance(own, dict):
+        held.update((name, item) for name, item in own.items() if isinstance(name, str))
+    return {name: item for name, item in held.items() if not _is_cache(kind, name)}
+
+
+@functools.lru_cache(maxsize=None)
+def _is_cache(kind: type, name: str) -> bool:
+    if name.startswith("__") and name.endswith("__"):
+        return True
+    if name.startswith("_") and any(word in name for word in ("cache", "hash", "memo")):
+        return True
+    made_by = getattr(kind, name, None)
+    return type(made_by).__name__ in ("cached_property", "lazyproperty", "reify")
+
+
+@functools.lru_cache(maxsize=None)
+def _slots(kind: type) -> typing.Tuple[str, ...]:
+    names = []
+    for base in reversed(kind.__mro__):
+        slots = base.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else tuple(slots):
+            if name in ("__dict__", "__weakref__"):
+                continue
+            private = name.startswith("__") and not name.endswith("__")
+            names.append("_" + base.__name__.lstrip("_") + name if private else name)
+    return tuple(names)
+
+
+@functools.lru_cache(maxsize=None)
+def _annotated(kind: type) -> typing.Tuple[str, ...]:
+    names: typing.Dict[str, None] = {}
+    for base in reversed(kind.__mro__):
+        if _is_python_class(base):
+            for name, annotation in _annotations(base).items():
+                if "ClassVar" not in str(annotation) and not name.startswith("_"):
+                    names[name] = None
+    return tuple(names)
+
+
+def _annotations(kind: typing.Any) -> typing.Dict[str, typing.Any]:
+    """Return a class's own annotations, unevaluated where Python 3.14 and later keep them so."""
+    if "__annotations__" in vars(kind):
+        return dict(vars(kind)["__annotations__"])
+    if vars(kind).get("__annotate_func__") is None:
+        return {}
+    lazy: typing.Any = importlib.import_module("annotationlib")
+    return dict(lazy.get_annotations(kind, format=lazy.Format.FORWARDREF))
+
+
+def _class_defaults(
+    describer: Describer, kind: type, fields: typing.Dict[str, typing.Any]
+) -> typing.Dict[str, typing.Any]:
+    """Return plain class attributes that answer where an instance has none of its own."""
+    defaults: typing.Dict[str, typing.Any] = {}
+    for base in kind.__mro__:
+        if not _is_python_class(base):
+            continue
+        for name, item in base.__dict__.items():
+            plain = item is None or type(item) in (bool, int, float, str, bytes, tuple)
+            if plain and not name.startswith("__") and name not in fields:
+                defaults.setdefault(name, describer.node(item))
+    return defaults
+
+
+def _get(value: typing.Any, name: str, otherwise: typing.Any = _UNSET) -> typing.Any:
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        return otherwise
+    except Exception as error:
+        return _Raises(type_name(type(error)))
+
+
+class _Raises:
+    """Stands for an attribute that cannot be read."""
+
+    def __init__(self, error: str) -> None:
+        self.error = error
+
+
+def _field_node(describer: Describer, held: typing.Any) -> typing.Any:
+    if held is _UNSET:
+        return describe.MISSING
+    if type(held) is _Raises:
+        return ["<raises>", held.error]
+    return describer.node(held)
+
+
+def _holds_default(held: typing.Any, declared: typing.Any) -> bool:
+    if declared is _UNSET or held is _UNSET:
+        return False
+    try:
+        return held is declared or (type(held) is type(declared) and bool(held == declared))
+    except Exception:
+        return False
+
+
+def _is_empty(held: typing.Any) -> bool:
+    return held is None or (type(held) in (bool, int, float, str, bytes, list, tuple, dict, set)
+                            and not held)  # fmt: skip
+
+
+def _pydantic_fields(kind: typing.Any) -> typing.Optional[typing.Dict[str, typing.Any]]:
+    if isinstance(kind.__dict__.get("__pydantic_fields__"), dict):  # 2.10 and later
+        fields = kind.__dict__["__pydantic_fields__"]
+    elif hasattr(kind, "__pydantic_core_schema__") and isinstance(
+        getattr(kind, "model_fields", None), dict
+    ):
+        fields = kind.model_fields
+    elif hasattr(kind, "__fields_set__") and isinstance(getattr(kind, "__fields__", None), dict):
+        fields = kind.__fields__
+    else:
+        return None
+    return {name: _declared_default(field) for name, field in fields.items()}
+
+
+def _attrs_fields(kind: typing.Any) -> typing.Optional[typing.Dict[str, typing.Any]]:
+    fields = kind.__dict__.get("__attrs_attrs__")
+    if fields is None:
+        return None
+    return {field.name: _declared_default(field) for field in fields}
+
+
+def _dataclass_fields(kind: typing.Any) -> typing.Optional[typing.Dict[str, typing.Any]]:
+    fields = getattr(kind, "__dataclass_fields__", None)
+    if not isinstance(fields, dict):
+        return None
+    return {
+        name: _declared_default(field)
+        for name, field in fields.items()
+        if getattr(getattr(field, "_field_type", None), "name", "") == "_FIELD"
+    }
+
+
+def _struct_fields(kind: typing.Any) -> typing.Optional[typing.Dict[str, typing.Any]]:
+    """Return the fields of a msgspec Struct."""
+    names = getattr(kind, "__struct_fields__", None)
+    if not isinstance(names, tuple):
+        return None
+    defaults = dict(zip(reversed(names), reversed(getattr(kind, "__struct_defaults__", ()))))
+    return {name: _known_default(defaults.get(name, _UNSET)) for name in names}
+
+
+def _declared_default(field: typing.Any) -> typing.Any:
+    factory = getattr(field, "default_factory", None)
+    default: typing.Any = getattr(field, "default", _UNSET)
+    if type(default).__name__ == "Factory":  # attrs
+        factory = default.factory
+    if factory in (list, dict, set, tuple, str, int):
+        return factory()
+    return _known_default(default)
+
+
+def _known_default(default: typing.Any) -> typing.Any:
+    """Return `default`, or `_UNSET` where it is a library's own mark for 'none'."""
+    plain = default is None or type(default) in (bool, int, float, str, bytes, tuple)
+    if plain or isinstance(default, enum.Enum):
+        unset = type(default).__name__ in ("_Nothing", "_NoDefaultEnum")
+        return _UNSET if unset else default
+    return _UNSET
+
+
+def _pydantic_internals(value: typing.Any) -> typing.Dict[str, str]:
+    """Return the types of what pydantic needs to work on a model at all."""
+    if hasattr(type(value), "__pydantic_core_schema__"):
+        names = ["__pydantic_fields_set__", "__pydantic_extra__"]
+    elif hasattr(type(value), "__fields_set__"):
+        names = ["__fields_set__"]
+    else:
+        return {}
+    held = ((name, _get(value, name)) for name in names)
+    return {
+        name: "missing" if item is _UNSET else type_name(type(item))
+        for name, item in held
+        if item is not None
+    }
+
+
+def _enum(describer: Describer, value: enum.Enum, described: Object) -> None:
+    facts = described["facts"] = {"value": describer.node(value.value)}
+    if not isinstance(value, enum.Flag):  # combined flags have a name on some interpreters only
+        facts["name"] = describer.node(value.name)
+
+
+def _function(describer: Describer, value: types.FunctionType, described: Object) -> None:
+    described["facts"] = {"name": "%s.%s" % (value.__module__, value.__qualname__)}
+    code = value.__code__
+    seen = repr((code.co_code, code.co_names, code.co_varnames, [
+        constant for constant in code.co_consts if not isinstance(constant, types.CodeType)
+    ]))  # fmt: skip
+    described["local"] = {
+        "code": hashlib.sha256(stable_text(seen).encode("utf-8", "replace")).hexdigest()
+    }
+    described["items"] = [describer.node(item) for item in value.__defaults__ or ()]
+
+
+def _method(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {
+        "name": describer.node(value.__name__),
+        "self": describer.node(value.__self__),
+    }
+
+
+def _partial(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {
+        "func": describer.node(value.func),
+        "keywords": describer.node(value.keywords),
+    }
+    described["items"] = [describer.node(item) for item in value.args]
+
+
+def _slice(describer: Describer, value: slice, described: Object) -> None:
+    described["items"] = [describer.node(item) for item in (value.start, value.stop, value.step)]
+
+
+def _alias(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {"text": stable_text(repr(value))}
+
+
+def _code(describer: Describer, value: types.CodeType, described: Object) -> None:
+    described["facts"] = {"name": value.co_name}
+    described["local"] = {"code": hashlib.sha256(value.co_code).hexdigest()}
+
+
+def _deque(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {"maxlen": describer.node(value.maxlen)}
+    describe.items(describer, value, described)
+
+
+def _mapping(describer: Describer, value: typing.Any, described: Object) -> None:
+    ordered = isinstance(value, collections.OrderedDict)
+    pairs = collections.OrderedDict.items(value) if ordered else dict.items(value)
+    described["entries"] = [[describer.node(key), describer.node(item)] for key, item in pairs]
+    if ordered:
+        described["ordered"] = True
+    if isinstance(value, collections.defaultdict):
+        described["facts"] = {"default_factory": describer.node(value.default_factory)}
+
+
+def _chain_map(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["items"] = [describer.node(item) for item in value.maps]
+
+
+def _array(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {"typecode": value.typecode}
+    _numbers(describer, value.tolist(), value.tobytes(), described)
+
+
+def _numbers(
+    describer: Describer, numbers: typing.List[typing.Any], data: bytes, described: Object
+) -> None:
+    if len(numbers) <= MOST_NUMBERS:
+        described["items"] = [describer.node(number) for number in numbers]
+    else:
+        described["facts"]["numbers"] = "%d, sha256 %s" % (
+            len(numbers),
+            hashlib.sha256(data).hexdigest(),
+        )
+
+
+def _exception(describer: Describer, value: BaseException, described: Object) -> None:
+    facts = described["facts"] = {"cause": describer.node(value.__cause__)}
+    nested = getattr(value, "exceptions", None)
+    if nested is not None:
+        facts["exceptions"] = describer.node(nested)
+        facts["message"] = describer.node(getattr(value, "message", None))
+    else:
+        describe.items(describer, value.args, described)
+
+
+def _ndarray(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {
+        "dtype": value.dtype.str if value.dtype.names is None else str(value.dtype.descr),
+        "shape": describer.node(tuple(int(size) for size in value.shape)),
+    }
+    _numbers(describer, value.ravel().tolist(), value.tobytes(), described)
+
+
+def _frame(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {
+        "index": describer.node(value.index.tolist()),
+        "columns": describer.node(value.columns.tolist()),
+        "dtypes": describer.node([str(dtype) for dtype in value.dtypes]),
+    }
+    described["items"] = [
+        describer.node(value.iloc[:, place].tolist()) for place in range(value.shape[1])
+    ]
+
+
+def _series(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {
+        "index": describer.node(value.index.tolist()),
+        "name": describer.node(value.name),
+        "dtype": str(value.dtype),
+    }
+    described["items"] = [describer.node(item) for item in value.tolist()]
+
+
+def _index(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {"name": describer.node(value.name), "dtype": str(value.dtype)}
+    described["items"] = [describer.node(item) for item in value.tolist()]
+
+
+def _reduced(describer: Describer, value: typing.Any, described: Object) -> None:
+    """Describe an object of an extension type by what it gives to pickle, else by its text."""
+    module = _root(type(value))
+    if module == "numpy":
+        described["facts"] = {"dtype": str(value.dtype), "value": describer.node(value.item())}
+        return
+    try:
+        reduced = value.__reduce_ex__(2)
+    except Exception:
+        reduced = None
+    if isinstance(reduced, tuple):
+        described["facts"] = {"made by": describer.node(reduced[0])}
+        described["items"] = [describer.node(item) for item in reduced[1:3]]
+    else:
+        described["facts"] = {"text": stable_text(repr(value))}
+
+
+def _root(kind: type) -> str:
+    return str(getattr(kind, "__module__", "")).partition(".")[0]
+
+
+def _text_value(describer: Describer, value: str, described: Object) -> None:
+    described["facts"] = {"value": describer.node(str.__str__(value))}
+
+
+def _int_value(describer: Describer, value: int, described: Object) -> None:
+    described["facts"] = {"value": describer.node(int.__int__(value))}
+
+
+def _float_value(describer: Describer, value: float, described: Object) -> None:
+    described["facts"] = {"value": describer.node(float.__float__(value))}
+
+
+def _bytes_value(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {"value": describer.node(bytes(value))}
+
+
+def _nothing(describer: Describer, value: typing.Any, described: Object) -> None:
+    """Two plain objects of one class are alike."""
+
+
+_BASES: typing.Tuple[typing.Tuple[typing.Any, Describe], ...] = (
+    (BaseException, _exception),
+    (collections.deque, _deque),
+    (dict, _mapping),
+    (list, describe.items),
+    (tuple, describe.items),
+    (set, describe.members),
+    (frozenset, describe.members),
+    (str, _text_value),
+    (float, _float_value),
+    (int, _int_value),
+    (bytes, _bytes_value),
+    (bytearray, _bytes_value),
+)
+
+_EXACT: typing.Dict[type, Describe] = {
+    object: _nothing,
+    types.FunctionType: _function,
+    types.MethodType: _method,
+    types.CodeType: _code,
+    functools.partial: _partial,
+    slice: _slice,
+    array.array: _array,
+    collections.deque: _deque,
+    collections.ChainMap: _chain_map,
+}
+
+for _name in ("GenericAlias", "UnionType"):
+    if hasattr(types, _name):
+        _EXACT[getattr(types, _name)] = _alias
+
+_FOREIGN: typing.Dict[str, Describe] = {
+    "numpy.ndarray": _ndarray,
+    "pandas.DataFrame": _frame,
+    "pandas.Series": _series,
+    "pandas.Index": _index,
+    "pandas.RangeIndex": _index,
+    "pandas.DatetimeIndex": _index,
+    "typing._GenericAlias": _alias,
+    "typing._UnionGenericAlias": _alias,
+    "typing._SpecialForm": _alias,
+    "typing.TypeVar": _alias,
+}

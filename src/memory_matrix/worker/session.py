@@ -1,0 +1,109 @@
+"""One worker: imports once, then does its steps in forked children and tells what became of each.
+
+Results go to what standard output was at the start, a line of JSON each. Standard input says that the
+orchestrator is alive: when it ends, so does the worker.
+"""
+
+import json
+import os
+import signal
+import sys
+import typing
+import warnings
+
+from memory_matrix.worker import modules
+from memory_matrix.worker.cells import Limits, OrphanedError, Runner
+from memory_matrix.worker.errors import Scrubber, syntax_place
+from memory_matrix.worker.reading import Reader
+from memory_matrix.worker.writing import Writer
+
+Job = typing.Dict[str, typing.Any]
+Event = typing.Dict[str, typing.Any]
+
+
+class Session:
+    """What the steps of a worker share."""
+
+    def __init__(self, job: Job, emit: typing.Callable[[Event], None]) -> None:
+        self.job = job
+        self.emit = emit
+        self.scrubber = Scrubber(job["scrub"])
+        self.payloads: typing.Dict[str, modules.Payload] = {}
+        self.serializers: typing.Dict[str, modules.Serializer] = {}
+
+    def prepare(self) -> None:
+        """Import the payloads and the serializers, and tell what this environment lacks."""
+        modules.add_folders(self.job["path"])
+        for source in self.job["payloads"]:
+            self._import_payloads(source)
+        for label, target in self.job["serializers"].items():
+            self._import_serializer(label, target)
+        wanted = self.job.get("only")
+        if wanted is not None:
+            self.payloads = {name: self.payloads[name] for name in wanted if name in self.payloads}
+
+    def _import_payloads(self, source: str) -> None:
+        try:
+            found = modules.find_payloads(source)
+        except BaseException as error:
+            self._lacks("source", source, error)
+            return
+        for name in sorted(set(found) & set(self.payloads)):
+            self.emit({"event": "twice", "payload": name, "source": source})
+        self.payloads.update(found)
+        self.emit({"event": "source", "source": source, "payloads": list(found)})
+
+    def _import_serializer(self, label: str, target: str) -> None:
+        try:
+            self.serializers[label] = modules.load_serializer(target)
+        except BaseException as error:
+            self._lacks("serializer", label, error)
+        else:
+            self.emit({"event": "serializer", "serializer": label})
+
+    def _lacks(self, event: str, name: str, error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        described = self.scrubber.error("build", error)
+        described["place"] = syntax_place(error)
+        self.emit({"event": event, event: name, "error": described})
+
+
+def main(arguments: typing.Sequence[str]) -> int:
+    """Do the job in the file that `arguments` name; return the exit status."""
+    mode, path = arguments
+    with open(path, encoding="utf-8") as file:
+        job = json.load(file)
+    results = _take_over_output()
+    signal.signal(signal.SIGTERM, _stop)
+    warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
+
+    def emit(event: Event) -> None:
+        data = json.dumps(event).encode("ascii") + b"\n"
+        while data:
+            data = data[os.write(results, data) :]
+
+    session = Session(job, emit)
+    session.prepare()
+    actor: typing.Any = Writer(session) if mode == "write" else Reader(session)
+    runner = Runner(actor.work, Limits(job["timeout"], job["memory"]), 0, (results,))
+    try:
+        actor.run(runner)
+    except OrphanedError:
+        return 1
+    finally:
+        runner.stop()
+    emit({"event": "done"})
+    return 0
+
+
+def _take_over_output() -> int:
+    """Keep what standard output was for results; what modules print goes to standard error."""
+    results = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return results
+
+
+def _stop(number: int, _: object) -> None:
+    raise SystemExit(128 + number)

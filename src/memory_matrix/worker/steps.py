@@ -1,0 +1,96 @@
+"""What writing and reading share: looking at a value, keeping it, and telling what was raised."""
+
+import os
+import typing
+
+from memory_matrix.payloads.lacking import Lacking
+from memory_matrix.worker import describe
+from memory_matrix.worker.cells import Result, Runner, Step
+from memory_matrix.worker.describe import Table
+from memory_matrix.worker.errors import installed
+from memory_matrix.worker.modules import Payload
+
+if typing.TYPE_CHECKING:
+    from memory_matrix.worker.session import Session
+
+
+class Actor:
+    """Does the steps of one worker in the children that a `Runner` forks."""
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+        self._imports: typing.Dict[str, bool] = {}
+
+    def attempt(
+        self, stage: str, outcome: str, action: typing.Callable[[], typing.Any]
+    ) -> typing.Any:
+        """Return what `action` returns; what it raises becomes the step's result by `FailedStepError`."""
+        try:
+            return action()
+        except MemoryError:
+            text = "more than %d MiB" % self.session.job["memory"]
+            error = {"stage": stage, "type": "MemoryError", "message": text}
+            raise FailedStepError({"outcome": "crashed", "error": error}) from None
+        except Lacking as lacking:
+            raise FailedStepError({"outcome": "lacking", "reason": str(lacking)}) from None
+        except BaseException as error:
+            described = self.session.scrubber.error(stage, error)
+            raise FailedStepError({"outcome": outcome, "error": described}) from None
+
+    def work(self, step: Step) -> Result:
+        """Do one step. Runs in a child; never raises for what the step does."""
+        try:
+            result: Result = getattr(self, "do_" + step["do"])(step)
+            return result
+        except FailedStepError as failed:
+            return failed.result
+
+    def do_import(self, step: Step) -> Result:
+        """Say whether a module of the environment's own packages can be imported at all."""
+        if not installed(step["module"]):
+            return {"broken": None}
+        try:
+            __import__(step["module"])
+        except BaseException as error:
+            return {"broken": self.session.scrubber.error("build", error)}
+        return {"broken": None}
+
+    def suspect(self, runner: Runner, result: Result) -> None:
+        """Tell the orchestrator when what was raised shows that the environment is broken."""
+        module = (result.get("error") or {}).get("importing")
+        if module is None or module in self._imports:
+            return
+        self._imports[module] = True
+        for _, checked in runner.run([{"do": "import", "module": module}]):
+            if checked.get("broken"):
+                self.session.emit({"event": "broken", "module": module, "error": checked["broken"]})
+
+    def keep(self, folder: str, data: bytes) -> str:
+        """Store `data` under its digest, once, and return the digest."""
+        name = describe.digest(data)
+        path = os.path.join(self.session.job[folder], name)
+        if not os.path.exists(path):
+            unfinished = "%s.%d" % (path, os.getpid())
+            with open(unfinished, "wb") as file:
+                file.write(data)
+            os.replace(unfinished, path)
+        return name
+
+    def fetch(self, folder: str, name: str) -> bytes:
+        """Return what `keep` stored."""
+        with open(os.path.join(self.session.job[folder], name), "rb") as file:
+            return file.read()
+
+    def look(self, payload: typing.Optional[Payload], value: object, probing: bool) -> Table:
+        """Describe `value`, or what the payload's probe makes of it."""
+        if probing and payload is not None and payload.probe is not None:
+            value = payload.probe(value)
+        return describe.describe(value)
+
+
+class FailedStepError(Exception):
+    """A step that ended early, with its result."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__()
+        self.result = result
