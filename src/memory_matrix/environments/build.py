@@ -19,7 +19,7 @@ from memory_matrix.environments.app import AppBuilder
 from memory_matrix.environments.interpreters import Interpreter, find
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.environments.processes import Runner, parallel
-from memory_matrix.environments.resolution import Resolver, digest, stamped
+from memory_matrix.environments.resolution import Resolver, digest, refreshing, stamped
 from memory_matrix.environments.uv_commands import Uv, UvError, open_uv, without_leaks
 from memory_matrix.errors import MemoryMatrixError, UnavailableError
 from memory_matrix.matrix.model import EnvironmentSpec
@@ -267,6 +267,7 @@ def _fill(folder: Path, interpreter: Interpreter, lines: tuple[str, ...], uv: Uv
     if lines:
         uv(
             *("pip", "install", "--python", str(python), "--no-deps", "--requirement", "-"),
+            *refreshing(lines),
             stdin="\n".join(lines),
         )
     answer = _ask(python, uv.runner)

@@ -12,7 +12,6 @@ _NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
     "find-links": "UV_FIND_LINKS",
-    "no-index": "UV_NO_INDEX",
     "trusted-host": "UV_INSECURE_HOST",
     "cert": "SSL_CERT_FILE",
 }
@@ -23,7 +22,6 @@ _UV_INDEX_VARIABLES = frozenset(
         "UV_INDEX_URL",
         "UV_EXTRA_INDEX_URL",
         "UV_FIND_LINKS",
-        "UV_NO_INDEX",
         "UV_CONFIG_FILE",
     }
 )
@@ -34,19 +32,21 @@ def uv_settings(environ: Mapping[str, str]) -> dict[str, str]:
 
     Empty where uv itself is told by a variable, or pip is not set up. uv's own files still count.
     """
-    if _UV_INDEX_VARIABLES & environ.keys():
-        return {}
-    options = pip_options(environ)
+    options = _used_options(environ)
     settings = {
-        _NAMES[option]: _to_uv(option, value)
-        for option, value in options.items()
-        if option in _NAMES and value
+        name: _to_uv(option, options[option])
+        for option, name in _NAMES.items()
+        if options.get(option)
     }
-    if settings.get("UV_NO_INDEX") == "":
-        del settings["UV_NO_INDEX"]
     if any(option in options for option in _INDEX_OPTIONS):
         settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip: the best of all indexes
     return {name: value for name, value in settings.items() if name not in environ}
+
+
+def uv_options(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the options for the same end, where uv has no variable: pip may be told to use no index."""
+    value = _used_options(environ).get("no-index", "").strip().lower()
+    return ("--no-index",) if value in {"1", "true", "yes", "y", "on"} else ()
 
 
 def pip_options(environ: Mapping[str, str]) -> dict[str, str]:
@@ -58,6 +58,10 @@ def pip_options(environ: Mapping[str, str]) -> dict[str, str]:
         if name.startswith("PIP_"):
             options[name.removeprefix("PIP_").lower().replace("_", "-")] = value
     return options
+
+
+def _used_options(environ: Mapping[str, str]) -> dict[str, str]:
+    return {} if _UV_INDEX_VARIABLES & environ.keys() else pip_options(environ)
 
 
 def _files(environ: Mapping[str, str]) -> Iterator[Path]:
@@ -92,6 +96,4 @@ def _read(file: Path) -> dict[str, str]:
 
 
 def _to_uv(option: str, value: str) -> str:
-    if option == "no-index":
-        return "1" if value.strip().lower() in {"1", "true", "yes", "y", "on"} else ""
     return ("," if option == "find-links" else " ").join(value.split())

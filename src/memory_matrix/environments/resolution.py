@@ -63,7 +63,7 @@ class Resolver:
             *("pip", "compile", "-", "--python", str(interpreter.path), "--quiet"),
             *("--no-header", "--no-annotate", "--no-generate-hashes", "--no-universal"),
             *("--no-emit-index-url", "--format", "requirements.txt"),
-            *(f"--refresh-package={name}" for name in _local_names(requirements)),
+            *refreshing(requirements),
             stdin="\n".join(requirements),
         )
         lines = (line.strip() for line in output.splitlines())
@@ -74,6 +74,7 @@ class Resolver:
             interpreter.identity,
             *stamped(requirements),
             _index_settings(self.uv.environ),
+            self.uv.index_options,
             _uv_tables(self.uv.cwd),
         )
 
@@ -98,6 +99,12 @@ def stamped(requirements: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
+def refreshing(requirements: tuple[str, ...]) -> list[str]:
+    """Return the options that make uv build local paths anew: it does not see that files changed."""
+    names = (Requirement(each).name for each in requirements if _local_path(each) is not None)
+    return [f"--refresh-package={name}" for name in names]
+
+
 def _check(requirement: str) -> None:
     try:
         Requirement(requirement)
@@ -111,11 +118,6 @@ def _check(requirement: str) -> None:
 def _local_path(requirement: str) -> Path | None:
     url = urlparse(requirement.partition(" @ ")[2].strip())
     return Path(unquote(url.path)) if url.scheme == "file" else None
-
-
-def _local_names(requirements: tuple[str, ...]) -> list[str]:
-    """Return the projects that uv must build anew, since it does not see that their files changed."""
-    return [Requirement(each).name for each in requirements if _local_path(each) is not None]
 
 
 def _index_settings(environ: Mapping[str, str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_matrix.environments.pip_settings import uv_settings
+from memory_matrix.environments.pip_settings import uv_options, uv_settings
 from memory_matrix.environments.processes import Runner
 from memory_matrix.environments.words import shorten
 from memory_matrix.errors import MemoryMatrixError
@@ -42,6 +42,7 @@ _LEAKING = frozenset(
 """Variables of the environment that memory-matrix itself runs in, or that choose another one."""
 
 
+_LOOK_FOR_PACKAGES = frozenset({"build", "pip"})
 _OFFLINE_SIGNS = ("Failed to fetch", "error sending request", "network was disabled")
 
 
@@ -69,6 +70,8 @@ class Uv:
     runner: Runner
     cwd: Path | None = None
     """Where uv looks for the `uv.toml` or `pyproject.toml` that configure it."""
+    index_options: tuple[str, ...] = ()
+    """Given to the commands that look for packages."""
 
     def __call__(self, *arguments: str, stdin: str = "") -> str:
         """Run uv and return what it printed.
@@ -76,8 +79,9 @@ class Uv:
         Raises:
             UvError: it failed.
         """
+        options = self.index_options if arguments[0] in _LOOK_FOR_PACKAGES else ()
         done = self.runner.run(
-            (self.binary, *arguments), environ=self.environ, cwd=self.cwd, stdin=stdin
+            (self.binary, *arguments, *options), environ=self.environ, cwd=self.cwd, stdin=stdin
         )
         if done.code:
             reason = shorten(done.stderr) or f"uv ended with status {done.code} and no word"
@@ -100,7 +104,7 @@ def open_uv(runner: Runner, cwd: Path | None = None) -> Uv:
             "The uv binary that memory-matrix builds environments with is missing: reinstall it "
             "with `pip install --force-reinstall uv`."
         ) from None
-    return Uv(binary, uv_environ(os.environ), runner, cwd)
+    return Uv(binary, uv_environ(os.environ), runner, cwd, uv_options(os.environ))
 
 
 def uv_environ(environ: Mapping[str, str]) -> dict[str, str]:
