@@ -92,7 +92,7 @@ def payload_item_getter() -> Any:
 
 def probe_item_getter(value: Any) -> Any:
     """Call it."""
-    return value(RECORD)
+    return list(value(RECORD))
 
 
 def payload_iterator_count() -> Any:

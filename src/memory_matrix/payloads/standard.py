@@ -35,7 +35,7 @@ def payload_regex() -> Any:
 def probe_regex(value: Any) -> Any:
     """Match with it."""
     match = value.search("arrives at 11:02 pm")
-    return [value.pattern, value.flags, list(match.groups()), match.group("hour")]
+    return [value.pattern, value.flags, match and [list(match.groups()), match.group("hour")]]
 
 
 def payload_ip_addresses() -> Any:

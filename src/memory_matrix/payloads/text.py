@@ -52,13 +52,18 @@ def payload_text_lookalikes() -> Any:
 
 
 def payload_text_empty() -> Any:
-    """Empty text and empty bytes side by side."""
-    return ["", b""]
+    """Empty text, as a value and as a key."""
+    return {"summary": "", "": "no key"}
 
 
 def payload_bytes() -> Any:
     """All 256 byte values."""
     return bytes(range(256))
+
+
+def payload_bytes_empty() -> Any:
+    """Empty bytes, which must become neither text nor None."""
+    return b""
 
 
 def payload_bytearray() -> Any:

@@ -8,7 +8,7 @@ from memory_matrix.payloads.lacking import Lacking, needs, needs_python
 
 def payload_datetime_naive() -> Any:
     """A datetime without a time zone."""
-    return datetime(2026, 3, 29, 1, 30, 15, 123456)  # noqa: DTZ001 - being naive is the point
+    return datetime(2026, 3, 29, 1, 30, 15, 123456)
 
 
 def payload_datetime_utc() -> Any:
@@ -28,7 +28,7 @@ def payload_datetime_zone() -> Any:
 
 def payload_datetime_fold() -> Any:
     """The second of two equal wall-clock times when clocks go back (fold=1)."""
-    return datetime(2026, 10, 25, 2, 30, fold=1)  # noqa: DTZ001 - fold is the feature here
+    return datetime(2026, 10, 25, 2, 30, fold=1)
 
 
 def payload_datetime_extremes() -> Any:
