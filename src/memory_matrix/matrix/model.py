@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 ServerKind = Literal["postgres", "redis"]
 SourceForm = Literal["image", "wheel", "bin", "url"]
@@ -73,6 +76,8 @@ class Known:
     reader: str = "*"
     serializer: str = "*"
     payload: str = "*"
+    until: dt.date | None = None
+    """The last day on which it is expected."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +111,22 @@ class Matrix:
 
 
 def mask_password(url: str) -> str:
-    """Return `url` with its password replaced by `***`."""
+    """Return `url` with `***` for its password, in front of the host and among its parameters.
+
+    Where a password holds characters that it should not (`@`, `/`, `?`), too much is replaced rather
+    than too little. A text that is no URL is searched for parameters only.
+    """
     scheme, separator, rest = url.partition("://")
-    authority, slash, tail = rest.partition("/")
-    userinfo, at, host = authority.rpartition("@")
-    if not at or ":" not in userinfo:
-        return url
-    user = userinfo.partition(":")[0]
-    return f"{scheme}{separator}{user}:***@{host}{slash}{tail}"
+    userinfo, at, place = rest.rpartition("@")
+    user = re.split(r"[:?#]", userinfo)[0]
+    if user != userinfo:
+        userinfo = f"{user}:***"
+    pieces = f"{scheme}{separator}{userinfo}{at}{place}".split("&")
+    return "&".join(map(_mask_parameter, pieces))
+
+
+def _mask_parameter(piece: str) -> str:
+    for key in re.finditer(r"([^?&\s=]+)=", piece):
+        if re.search(r"pass|pwd|secret|token", unquote(key[1]), re.IGNORECASE):
+            return f"{piece[: key.end()]}***"
+    return piece

@@ -1,0 +1,119 @@
+"""What is wrong between the parts of a matrix file: names that one part gives and another uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory_matrix.matrix.expand import Axis, axes, axis_key, expand
+from memory_matrix.matrix.model import CompatOptions
+from memory_matrix.matrix.patterns import matches
+from memory_matrix.matrix.problems import At, Problem, did_you_mean, listed, show
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """A file's table, and what is known to be wrong in it."""
+
+    table: Mapping[str, Any]
+    found: Sequence[Problem]
+
+    def sound(self, *at: str | int) -> bool:
+        """Return whether nothing is wrong at or below the key `at`, nor with a table above it."""
+        return not any(
+            problem.at[: len(at)] == at or (problem.at == at[: len(problem.at)])
+            for problem in self.found
+        )
+
+    def tables(self, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the tables in the list `key`, with their numbers."""
+        items = self.table.get(key)
+        for number, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict):
+                yield number, item
+
+
+def crosscheck(table: Mapping[str, Any], found: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield what else is wrong with `table`, in which `found` are wrong already.
+
+    What follows only from something in `found` is not reported again.
+    """
+    checked = _Checked(table, found)
+    axes_table = table.get("axes")
+    all_axes = axes(axes_table) if isinstance(axes_table, dict) else ()
+    yield from _names_given_twice(checked)
+    yield from _excludes(checked, all_axes)
+    if all(map(checked.sound, ("axes", "exclude", "environment"))):
+        yield from _environments(checked, all_axes)
+    if checked.sound("compat", "serializers"):
+        compat = table.get("compat", {})
+        names = compat.get("serializers", CompatOptions().serializers)
+        yield from _globs(checked, ("serializer",), names, "serializer")
+
+
+def _names_given_twice(checked: _Checked) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for number, environment in checked.tables("environment"):
+        name = environment.get("name")
+        if isinstance(name, str) and first.setdefault(name, number) != number:
+            other = f"environment[{first[name]}]"
+            yield Problem(
+                ("environment", number, "name"),
+                f"{show(name)} is the name of {other} too; names must differ.",
+            )
+
+
+def _excludes(checked: _Checked, all_axes: Sequence[Axis]) -> Iterator[Problem]:
+    by_key = {axis.key: axis for axis in all_axes}
+    for number, entry in checked.tables("exclude"):
+        for key, value in entry.items():
+            at: At = ("exclude", number, key)
+            axis = by_key.get(axis_key(key))
+            if not isinstance(value, str):
+                continue
+            if axis is None:
+                if checked.sound("axes"):
+                    yield Problem(at, _no_axis(key, by_key))
+            elif axis.index(value) is None and checked.sound(*axis.at):
+                yield Problem(
+                    at,
+                    f"{show(value)} is none of the values of the axis {show(axis.key)}: "
+                    f"{listed(axis.values)}.{did_you_mean(value, axis.values)}",
+                )
+
+
+def _no_axis(key: str, by_key: Mapping[str, Axis]) -> str:
+    there_are = f"the axes are {listed(by_key)}" if by_key else "there are no axes, so leave it out"
+    return f"no such axis; {there_are}.{did_you_mean(key, by_key)}"
+
+
+def _environments(checked: _Checked, all_axes: Sequence[Axis]) -> Iterator[Problem]:
+    entries = [entry for _, entry in checked.tables("exclude")]
+    expanded = dict.fromkeys(each.name for each in expand(all_axes, entries)[0])
+    names = [environment["name"] for _, environment in checked.tables("environment")]
+    for number, name in enumerate(names):
+        if name in expanded:
+            yield Problem(
+                ("environment", number, "name"),
+                f"{show(name)} is the name of a combination of the axes too; take another one.",
+            )
+    if not expanded and not names:
+        yield Problem(("exclude",), "the entries take out every combination of the axes.")
+    yield from _globs(checked, ("writer", "reader"), [*expanded, *names], "environment")
+
+
+def _globs(
+    checked: _Checked, keys: Iterable[str], names: Sequence[str], what: str
+) -> Iterator[Problem]:
+    for number, entry in checked.tables("known"):
+        for key in keys:
+            pattern = entry.get(key)
+            if not isinstance(pattern, str) or not pattern.strip():
+                continue
+            if not any(matches(name, pattern) for name in names):
+                yield Problem(
+                    ("known", number, key),
+                    f"{show(pattern)} matches no {what} of this file: {listed(names)}."
+                    f"{did_you_mean(pattern, names)}",
+                )

@@ -1,0 +1,173 @@
+"""`--select EXPR`: a part of the matrix, such as `python=3.12 serializer=pickle,serializer=json`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from memory_matrix.errors import UsageError
+from memory_matrix.matrix.expand import axis_key
+from memory_matrix.matrix.model import EnvironmentSpec, Known, Matrix
+from memory_matrix.matrix.patterns import matches
+from memory_matrix.matrix.problems import did_you_mean, listed, show
+
+KEYS = ("environment", "python", "app", "writer", "reader", "serializer", "payload", "server")
+"""What can be selected by, besides the projects among the axes."""
+
+_NOT_OF_ENVIRONMENTS = ("serializer", "payload", "server")
+
+_TERM = re.compile(r"(?P<key>[A-Za-z0-9._-]+?)(?P<value>(?:=|[<>!~]=|[<>]).*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Term:
+    """One `key=glob`. A specifier may follow its project as it is: `pydantic==1.10.*`."""
+
+    key: str
+    patterns: tuple[str, ...]
+    """What `text` may mean: any of these globs."""
+    text: str
+
+    def allows(self, value: str) -> bool:
+        """Return whether the term lets `value` in."""
+        return any(matches(value, pattern) for pattern in self.patterns)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Terms: those of one key are alternatives, and every key must hold. Without terms, everything."""
+
+    terms: tuple[Term, ...] = ()
+
+    def allows(self, key: str, value: str) -> bool:
+        """Return whether a thing stays in whose `key` (`payload`, `writer`, ...) is `value`."""
+        terms = [term for term in self.terms if term.key == key]
+        return not terms or any(term.allows(value) for term in terms)
+
+    def __str__(self) -> str:
+        return " ".join(shlex.quote(term.text) for term in self.terms)
+
+
+def parse(text: str) -> Selection:
+    """Return the selection that `text` says: `key=glob` terms, separated by commas or spaces.
+
+    Which keys there are depends on the matrix, so `narrow` checks them.
+
+    Raises:
+        UsageError: a term is no `key=glob`, or a quote is not closed.
+    """
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace += ","
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    lexer.escape = ""
+    try:
+        return Selection(tuple(map(_term, lexer)))
+    except ValueError:
+        raise UsageError(f"--select {show(text)}: a quote is not closed; close it.") from None
+
+
+def narrow(matrix: Matrix, selection: Selection) -> Matrix:
+    """Return the part of `matrix` that the selection needs; payloads are selected when they are known.
+
+    An environment stays if it is selected, and is writer or reader of what is selected. Expected breaks
+    that nothing left can show are left out.
+
+    Raises:
+        UsageError: there is no such key, a term matches nothing, or all terms together leave nothing.
+    """
+    for term in selection.terms:
+        _check(term, matrix)
+    environments = tuple(each for each in matrix.environments if _needed(each, selection))
+    if matrix.environments and not environments:
+        names = listed(_values(matrix, "environment"))
+        raise UsageError(f"--select {selection} leaves no environment; there are {names}.")
+    serializers = tuple(
+        name for name in matrix.compat.serializers if selection.allows("serializer", name)
+    )
+    narrowed = replace(
+        matrix,
+        environments=environments,
+        compat=replace(matrix.compat, serializers=serializers),
+        servers=tuple(each for each in matrix.servers if selection.allows("server", each.name)),
+    )
+    return replace(narrowed, known=tuple(_possible(narrowed, selection)))
+
+
+def _term(text: str) -> Term:
+    parts = _TERM.fullmatch(text)
+    if parts is None:
+        raise UsageError(
+            f"--select {show(text)}: this is no key=glob, such as python=3.12; quote a value that has "
+            f"commas or spaces in it. Keys are {', '.join(KEYS)} and the projects among the axes."
+        )
+    value = parts["value"]
+    patterns = [value[1:]] if value.startswith("=") else []
+    patterns += [value] if not patterns or value.startswith("==") else []
+    return Term(axis_key(parts["key"]), tuple(patterns), text)
+
+
+def _check(term: Term, matrix: Matrix) -> None:
+    keys = [*KEYS, *_projects(matrix)]
+    if term.key not in keys:
+        raise UsageError(
+            f"--select {show(term.text)}: there is no key {show(term.key)}; there are "
+            f"{', '.join(keys)}.{did_you_mean(term.key, keys)}"
+        )
+    values = _values(matrix, term.key)
+    if term.key != "payload" and not any(map(term.allows, values)):
+        there_are = f"there are {listed(values)}" if values else "the matrix has none"
+        raise UsageError(
+            f"--select {show(term.text)} matches no {term.key}; {there_are}."
+            f"{did_you_mean(term.patterns[0], values)}"
+        )
+
+
+def _projects(matrix: Matrix) -> list[str]:
+    keys = dict.fromkeys(key for each in matrix.environments for key, _ in each.values)
+    return [key for key in keys if key not in KEYS]
+
+
+def _values(matrix: Matrix, key: str) -> list[str]:
+    """Return what there is to select from by `key`, each once, in the order of the matrix."""
+    if key == "serializer":
+        return list(matrix.compat.serializers)
+    if key == "server":
+        return [server.name for server in matrix.servers]
+    key = "environment" if key in {"writer", "reader"} else key
+    facts = map(_facts, matrix.environments)
+    return list(dict.fromkeys(each[key] for each in facts if key in each))
+
+
+def _facts(spec: EnvironmentSpec) -> dict[str, str]:
+    """Return what an environment can be selected by."""
+    app = {} if spec.app is None else {"app": spec.app}
+    return {**dict(spec.values), **app, "environment": spec.name, "python": spec.python}
+
+
+def _needed(spec: EnvironmentSpec, selection: Selection) -> bool:
+    facts = _facts(spec)
+    keys = {term.key for term in selection.terms} - {"writer", "reader", *_NOT_OF_ENVIRONMENTS}
+    if not all(key in facts and selection.allows(key, facts[key]) for key in keys):
+        return False
+    return selection.allows("writer", spec.name) or selection.allows("reader", spec.name)
+
+
+def _possible(matrix: Matrix, selection: Selection) -> Iterator[Known]:
+    names = [spec.name for spec in matrix.environments]
+    writers = [name for name in names if selection.allows("writer", name)]
+    readers = [name for name in names if selection.allows("reader", name)]
+    for entry in matrix.known:
+        if (
+            any(matches(name, entry.writer) for name in writers)
+            and any(matches(name, entry.reader) for name in readers)
+            and any(matches(name, entry.serializer) for name in matrix.compat.serializers)
+            and (_is_glob(entry.payload) or selection.allows("payload", entry.payload))
+        ):
+            yield entry
+
+
+def _is_glob(text: str) -> bool:
+    return any(character in text for character in "*?[")
