@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -22,6 +23,11 @@ from memory_matrix.report.model import Cell, Difference, Error, Outcome
 
 MOST_DIFFERENCES = 10
 """Differences that a cell keeps; the rest of them say nothing new."""
+
+_VARIES = re.compile(r"https?://\S+|\d+")
+"""Parts of a message that differ between releases that mean the same."""
+
+_BREAKING = frozenset({"changed", "unreadable", "crashed"})
 
 Drift = Callable[[str, str], Sequence[Difference]]
 """Compares two descriptions, named by their digests, across environments."""
@@ -50,12 +56,7 @@ class Finding:
 
 def judge(evidence: Evidence, known: Sequence[Known], hints: Hints) -> Iterator[Cell]:
     """Yield the cells in the order writer, reader, serializer, payload."""
-    for writer in evidence.environments:
-        for reader in evidence.environments:
-            for serializer in evidence.serializers:
-                for payload in evidence.writes[writer].meanings:
-                    for cell in _cells(evidence, writer, reader, serializer, payload):
-                        yield _explained(_excused(cell, known), hints)
+    return _Judge(evidence, known, hints).cells()
 
 
 def direction(writer: EnvironmentSpec, reader: EnvironmentSpec) -> Direction:
@@ -71,8 +72,12 @@ def direction(writer: EnvironmentSpec, reader: EnvironmentSpec) -> Direction:
     return "sideways"
 
 
-def same_way(cell: Finding, own: Finding) -> bool:
-    """Say whether `cell` fails just as the writer's own cell does, so that no version did it."""
+def same_way(cell: Finding, own: Finding, cause: Callable[[Finding], str | None]) -> bool:
+    """Say whether `cell` fails just as the writer's own cell does, so that no version did it.
+
+    Errors are the same where they are of one type and say the same, or, since releases word their
+    errors anew, have the same `cause`.
+    """
     if cell.outcome != own.outcome:
         return False
     if cell.outcome == "changed":
@@ -80,9 +85,8 @@ def same_way(cell: Finding, own: Finding) -> bool:
         return all((each.path, each.got) in seen for each in cell.diff)
     if cell.error is None or own.error is None:
         return cell.error is own.error
-    return (cell.error.stage, _base_name(cell.error.type)) == (
-        own.error.stage,
-        _base_name(own.error.type),
+    return (cell.error.stage, _type(cell.error)) == (own.error.stage, _type(own.error)) and (
+        _wording(cell.error) == _wording(own.error) or cause(cell) == cause(own)
     )
 
 
@@ -95,31 +99,79 @@ def stale(known: Sequence[Known], cells: Sequence[Cell]) -> tuple[str, ...]:
     )
 
 
-def _cells(
-    evidence: Evidence, writer: str, reader: str, serializer: str, payload: str
-) -> Iterator[Cell]:
-    blank = Cell(writer, reader, serializer, payload, (), "skipped")
-    meaning = evidence.writes[writer].meanings[payload]
-    written = evidence.writes[writer].written.get((payload, serializer))
-    refused = _not_written(evidence, writer, serializer, meaning, written)
-    if refused is not None:
-        if writer == reader:  # said once, not once per reader
-            yield _with_finding(blank, refused)
-        return
-    assert written is not None
-    assert written.blob is not None
-    way = direction(evidence.environments[writer], evidence.environments[reader])
-    blank = dataclasses.replace(blank, direction=None if writer == reader else way)
-    for variant in evidence.variants[written.blob]:
-        cell = dataclasses.replace(blank, via=variant.via)
-        if variant.blob is None:
-            if writer == reader:
-                yield _with_finding(cell, Finding("unstorable", variant.error))
-            continue
-        key = ReadKey(serializer, payload, variant.blob, written.text)
-        finding = _finding(evidence, writer, reader, key)
-        own = finding if writer == reader else _finding(evidence, writer, writer, key)
-        yield _with_finding(cell, finding, is_break=_is_break(cell, finding, own))
+class _Judge:
+    """What judging one cell needs to know of all of them."""
+
+    def __init__(self, evidence: Evidence, known: Sequence[Known], hints: Hints) -> None:
+        self._evidence = evidence
+        self._known = known
+        self._hints = hints
+
+    def cells(self) -> Iterator[Cell]:
+        evidence = self._evidence
+        for writer in evidence.environments:
+            for reader in evidence.environments:
+                for serializer in evidence.serializers:
+                    for payload in evidence.writes[writer].meanings:
+                        yield from self._cells(Cell(writer, reader, serializer, payload))
+
+    def _cells(self, blank: Cell) -> Iterator[Cell]:
+        evidence = self._evidence
+        meaning = evidence.writes[blank.writer].meanings[blank.payload]
+        written = evidence.writes[blank.writer].written.get((blank.payload, blank.serializer))
+        refused = _not_written(evidence, blank.writer, blank.serializer, meaning, written)
+        if refused is not None:
+            if blank.own:  # said once, not once per reader
+                yield self._cell(blank, refused)
+            return
+        assert written is not None
+        assert written.blob is not None
+        for variant in evidence.variants[written.blob]:
+            via = dataclasses.replace(blank, via=variant.via)
+            if variant.blob is not None:
+                key = ReadKey(blank.serializer, blank.payload, variant.blob, written.text)
+                yield self._read_cell(via, key)
+            elif blank.own:
+                yield self._cell(via, Finding("unstorable", variant.error))
+
+    def _read_cell(self, blank: Cell, key: ReadKey) -> Cell:
+        found = _finding(self._evidence, blank.writer, blank.reader, key)
+        if blank.own:
+            return self._cell(blank, found)
+        environments = self._evidence.environments
+        own = _finding(self._evidence, blank.writer, blank.writer, key)
+        return self._cell(
+            blank,
+            found,
+            is_break=found.outcome in _BREAKING
+            and not same_way(found, own, lambda each: self._cell(blank, each).cause),
+            direction=direction(environments[blank.writer], environments[blank.reader]),
+        )
+
+    def _cell(
+        self,
+        blank: Cell,
+        found: Finding,
+        *,
+        is_break: bool = False,
+        direction: Direction | None = None,
+    ) -> Cell:
+        cell = dataclasses.replace(
+            blank,
+            outcome=found.outcome,
+            error=found.error,
+            diff=found.diff[:MOST_DIFFERENCES],
+            is_break=is_break,
+            direction=direction,
+        )
+        hint = self._hints.find(cell)
+        entry = next((each for each in self._known if is_break and _matches(each, cell)), None)
+        return dataclasses.replace(
+            cell,
+            known=None if entry is None else entry.reason,
+            cause=None if hint is None else hint.code,
+            hint=None if hint is None else hint.text,
+        )
 
 
 def _not_written(
@@ -183,33 +235,8 @@ def _on_second_load(difference: Difference) -> Difference:
     return dataclasses.replace(difference, got=f"{difference.got} on a second load")
 
 
-def _is_break(cell: Cell, finding: Finding, own: Finding) -> bool:
-    return (
-        not cell.own
-        and finding.outcome in {"changed", "unreadable", "crashed"}
-        and not same_way(finding, own)
-    )
-
-
-def _with_finding(cell: Cell, finding: Finding, *, is_break: bool = False) -> Cell:
-    return dataclasses.replace(
-        cell,
-        outcome=finding.outcome,
-        error=finding.error,
-        diff=finding.diff[:MOST_DIFFERENCES],
-        is_break=is_break,
-    )
-
-
 def _skipped(stage: str, reason: str) -> Finding:
     return Finding("skipped", Error(stage, "Skipped", reason))  # type: ignore[arg-type]
-
-
-def _excused(cell: Cell, known: Sequence[Known]) -> Cell:
-    if not cell.is_break:
-        return cell
-    reason = next((entry.reason for entry in known if _matches(entry, cell)), None)
-    return dataclasses.replace(cell, known=reason)
 
 
 def _matches(entry: Known, cell: Cell) -> bool:
@@ -224,10 +251,10 @@ def _matches(entry: Known, cell: Cell) -> bool:
     )
 
 
-def _explained(cell: Cell, hints: Hints) -> Cell:
-    hint = hints.find(cell)
-    return cell if hint is None else dataclasses.replace(cell, cause=hint.code, hint=hint.text)
+def _type(error: Error) -> tuple[str, str]:
+    """Return package and name: the modules between them move from release to release."""
+    return error.type.partition(".")[0], error.type.rpartition(".")[2]
 
 
-def _base_name(name: str) -> str:
-    return name.rpartition(".")[2]
+def _wording(error: Error) -> str:
+    return _VARIES.sub("", error.message)

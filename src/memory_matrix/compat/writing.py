@@ -124,7 +124,7 @@ def _on_source(draft: _Draft, event: Event) -> None:
     draft.sources[event["source"]] = event
 
 
-def _on_twice(draft: _Draft, event: Event) -> None:
+def _on_twice(_: _Draft, event: Event) -> None:
     raise UsageError(
         f"{event['source']}: the payload {event['payload']!r} is defined by another payloads file"
         f" too; give one of them another name."
@@ -165,7 +165,7 @@ def _on_broken(draft: _Draft, event: Event) -> None:
     draft.broken = broken_reason(event)
 
 
-def _on_done(draft: _Draft, event: Event) -> None:
+def _on_done(draft: _Draft, _: Event) -> None:
     draft.done = True
 
 

@@ -7,11 +7,12 @@ here. `schema` is raised when a field changes meaning.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from memory_matrix.matrix.model import Direction, FailOn, ServerKind
+from memory_matrix.report.decoding import MalformedError, decoder
 
 SCHEMA = 1
 
@@ -19,6 +20,9 @@ Outcome = Literal[
     "ok", "changed", "drifted", "unreadable", "unwritable", "unstorable", "crashed", "skipped"
 ]
 Status = Literal["ready", "unavailable"]
+
+REQUIRED: Mapping[str, object] = {"required": True}
+"""Marks a field that report.json must have although the model has a default for it."""
 
 OUTCOMES: tuple[Outcome, ...] = (
     "ok",
@@ -40,7 +44,7 @@ class EnvironmentRecord:
     python: str
     """The interpreter's own version, `3.11.7`; as asked for where it could not be had."""
     packages: Mapping[str, str] = field(default_factory=dict)
-    status: Status = "ready"
+    status: Status = field(default="ready", metadata=REQUIRED)
     reason: str | None = None
     requires: tuple[str, ...] = ()
     """The requirements that the matrix file asks for."""
@@ -56,7 +60,7 @@ class ServerRecord:
     kind: ServerKind
     version: str | None
     source: str
-    status: Status = "ready"
+    status: Status = field(default="ready", metadata=REQUIRED)
     reason: str | None = None
 
 
@@ -86,10 +90,10 @@ class Cell:
     reader: str
     serializer: str
     payload: str
-    via: tuple[str, ...]
+    via: tuple[str, ...] = ()
     """The slots that gave back these bytes, such as `redis:8.0/string`."""
-    outcome: Outcome
-    is_break: bool = False
+    outcome: Outcome = "skipped"
+    is_break: bool = field(default=False, metadata={"key": "break", **REQUIRED})
     known: str | None = None
     """The reason of the `[[known]]` entry that expects this break."""
     direction: Direction | None = None
@@ -132,10 +136,10 @@ class PayloadRecord:
 class Report:
     """Everything a run found. `cells` are in the order writer, reader, serializer, payload."""
 
-    environments: tuple[EnvironmentRecord, ...] = ()
-    servers: tuple[ServerRecord, ...] = ()
-    cells: tuple[Cell, ...] = ()
-    suite: tuple[SuiteResult, ...] = ()
+    environments: tuple[EnvironmentRecord, ...] = field(default=(), metadata=REQUIRED)
+    servers: tuple[ServerRecord, ...] = field(default=(), metadata=REQUIRED)
+    cells: tuple[Cell, ...] = field(default=(), metadata=REQUIRED)
+    suite: tuple[SuiteResult, ...] = field(default=(), metadata=REQUIRED)
     payloads: tuple[PayloadRecord, ...] = ()
     """What an environment could not build, with the reason."""
     stale_known: tuple[str, ...] = ()
@@ -171,36 +175,24 @@ def to_json(report: Report) -> dict[str, Any]:
         "servers": [_plain(item) for item in report.servers],
         "payloads": [_plain(item) for item in report.payloads],
         "stale_known": list(report.stale_known),
-        "cells": [_cell_to_json(cell) for cell in report.cells],
+        "cells": [cell_to_json(cell) for cell in report.cells],
         "suite": [_plain(item) for item in report.suite],
     }
 
 
-def from_json(data: Mapping[str, Any]) -> Report:
-    """Return the report that `to_json` made `data` from.
+def from_json(data: object) -> Report:
+    """Return the report that `to_json` made `data` from. Keys that it does not know are left out.
 
     Raises:
-        KeyError, TypeError, ValueError: `data` is not such a report.
+        ValueError: `data` is not such a report; says what is wrong and where.
     """
-    if data["schema"] != SCHEMA:
-        raise ValueError(f"its schema is {data['schema']!r}, this release reads {SCHEMA}")
-    return Report(
-        environments=tuple(
-            EnvironmentRecord(**{**item, "requires": tuple(item.get("requires", ()))})
-            for item in data["environments"]
-        ),
-        servers=tuple(ServerRecord(**item) for item in data["servers"]),
-        cells=tuple(_cell_from_json(item) for item in data["cells"]),
-        suite=tuple(
-            SuiteResult(**{**item, "servers": tuple(item["servers"])}) for item in data["suite"]
-        ),
-        payloads=tuple(PayloadRecord(**item) for item in data.get("payloads", ())),
-        stale_known=tuple(data.get("stale_known", ())),
-        fail_on=data.get("fail_on", "break"),
-        directions=tuple(data.get("directions", ("backward", "forward", "sideways"))),
-        version=data.get("version", ""),
-        matrix=data.get("matrix"),
-    )
+    schema = data.get("schema") if isinstance(data, Mapping) else None
+    if type(schema) is not int:
+        raise MalformedError("it is not a report of memory-matrix")
+    if schema != SCHEMA:
+        raise MalformedError(f"its schema is {schema}, this release reads {SCHEMA}")
+    report: Report = decoder(Report)(data)
+    return report
 
 
 def failing(report: Report) -> tuple[Cell, ...]:
@@ -230,7 +222,8 @@ def _value(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _cell_to_json(cell: Cell) -> dict[str, Any]:
+def cell_to_json(cell: Cell) -> dict[str, Any]:
+    """Return `cell` as report.json holds it."""
     return {
         "writer": cell.writer,
         "reader": cell.reader,
@@ -246,20 +239,3 @@ def _cell_to_json(cell: Cell) -> dict[str, Any]:
         "cause": cell.cause,
         "hint": cell.hint,
     }
-
-
-def _cell_from_json(item: Mapping[str, Any]) -> Cell:
-    rest = {key: value for key, value in item.items() if key != "break"}
-    return Cell(
-        **{
-            **rest,
-            "via": tuple(item["via"]),
-            "is_break": item["break"],
-            "error": None if item["error"] is None else Error(**item["error"]),
-            "diff": _differences(item["diff"]),
-        }
-    )
-
-
-def _differences(items: Iterable[Mapping[str, str]]) -> tuple[Difference, ...]:
-    return tuple(Difference(**item) for item in items)

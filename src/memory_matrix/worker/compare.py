@@ -1,5 +1,6 @@
 """Compare two descriptions and say where they differ. Plain data in, plain data out."""
 
+import collections
 import json
 import typing
 
@@ -7,6 +8,7 @@ Node = typing.Any
 Object = typing.Dict[str, typing.Any]
 Table = typing.Dict[str, typing.Any]
 Difference = typing.Dict[str, str]
+Pairs = typing.List[typing.Tuple[str, Node, Node]]
 
 
 MOST_DIFFERENCES = 50
@@ -65,8 +67,7 @@ class _Comparison:
         same_type = mine["t"] == other["t"] or (self._across and _same_type(mine["t"], other["t"]))
         if not same_type:
             self._report(path, left, right)
-        later: typing.List[typing.Tuple[str, Node, Node]] = []
-        self._facts(path, mine, other, later)
+        later = self._facts(path, mine, other)
         for part, match in (
             ("items", self._items),
             ("entries", self._entries),
@@ -74,67 +75,47 @@ class _Comparison:
             ("fields", self._fields),
         ):
             if part in mine and part in other:
-                match(path, mine, other, later)
+                later.extend(match(path, mine, other))
             elif same_type and (mine.get(part) or other.get(part)):
                 self._report(path, left, right)
         self._todo.extend(reversed(later))
 
-    def _facts(
-        self,
-        path: str,
-        mine: Object,
-        other: Object,
-        later: typing.List[typing.Tuple[str, Node, Node]],
-    ) -> None:
-        for part in ("facts",) if self._across else ("facts", "local"):
-            left, right = mine.get(part, {}), other.get(part, {})
-            for name in sorted(set(left) | set(right)):
-                later.append((path + "." + name, left.get(name, ABSENT), right.get(name, ABSENT)))
+    def _facts(self, path: str, mine: Object, other: Object) -> Pairs:
+        parts = ("facts",) if self._across else ("facts", "local")
+        return [
+            (path + "." + name, _part(mine, part, name), _part(other, part, name))
+            for part in parts
+            for name in sorted(set(mine.get(part, ())) | set(other.get(part, ())))
+        ]
 
-    def _items(
-        self,
-        path: str,
-        mine: Object,
-        other: Object,
-        later: typing.List[typing.Tuple[str, Node, Node]],
-    ) -> None:
+    def _items(self, path: str, mine: Object, other: Object) -> Pairs:
         left, right = mine["items"], other["items"]
-        for index in range(max(len(left), len(right))):
-            later.append(
-                (
-                    "%s[%d]" % (path, index),
-                    left[index] if index < len(left) else ABSENT,
-                    right[index] if index < len(right) else ABSENT,
-                )
-            )
+        return [
+            ("%s[%d]" % (path, index), _item(left, index), _item(right, index))
+            for index in range(max(len(left), len(right)))
+        ]
 
-    def _entries(
-        self,
-        path: str,
-        mine: Object,
-        other: Object,
-        later: typing.List[typing.Tuple[str, Node, Node]],
-    ) -> None:
+    def _entries(self, path: str, mine: Object, other: Object) -> Pairs:
         left = self._by_key(self._left, mine["entries"])
         right = self._by_key(self._right, other["entries"])
         extra = [key for key in right if key not in left]
+        later: Pairs = []
         for key, (node, value) in left.items():
-            if key in right:
-                later.append((path + self._step(self._left, node), value, right[key][1]))
-                continue
-            twin = self._twin(node, right, extra)
+            step = path + self._step(self._left, node)
+            twin = key if key in right else self._twin(node, right, extra)
             if twin is None:
-                later.append((path + self._step(self._left, node), value, ABSENT))
-            else:
+                later.append((step, value, ABSENT))
+                continue
+            if twin != key:
                 extra.remove(twin)
-                step = path + self._step(self._left, node)
                 self._report_keys(step, node, right[twin][0])
-                later.append((step, value, right[twin][1]))
+            later.append((step, value, right[twin][1]))
         for key in extra:
             later.append((path + self._step(self._right, right[key][0]), ABSENT, right[key][1]))
         both_ordered = mine.get("ordered") and other.get("ordered")
         if both_ordered and set(left) == set(right) and list(left) != list(right):
-            self._add(path, "order of keys " + _cut(list(left)), "order " + _cut(list(right)))
+            self._add(path, "keys in the order " + _cut(list(left)), _cut(list(right)))
+        return later
 
     def _by_key(
         self, objects: typing.List[Object], entries: typing.List[typing.Any]
@@ -157,38 +138,29 @@ class _Comparison:
                 return key
         return None
 
-    def _members(
-        self,
-        path: str,
-        mine: Object,
-        other: Object,
-        later: typing.List[typing.Tuple[str, Node, Node]],
-    ) -> None:
-        left = [self._canonical(self._left, node) for node in mine["members"]]
-        right = [self._canonical(self._right, node) for node in other["members"]]
-        for names, others, found in ((left, right, False), (right, left, True)):
-            spare = list(others)
-            for name in names:
-                if name in spare:
-                    spare.remove(name)
-                elif found:
-                    self._add(path, "no such member", _cut(name))
-                else:
-                    self._add(path, "member " + _cut(name), "no such member")
+    def _members(self, path: str, mine: Object, other: Object) -> Pairs:
+        left = self._count(self._left, mine["members"])
+        right = self._count(self._right, other["members"])
+        for name in left - right:
+            self._add(path, "member " + _cut(name), "no such member")
+        for name in right - left:
+            self._add(path, "no such member", "member " + _cut(name))
+        return []
 
-    def _fields(
-        self,
-        path: str,
-        mine: Object,
-        other: Object,
-        later: typing.List[typing.Tuple[str, Node, Node]],
-    ) -> None:
+    def _count(
+        self, objects: typing.List[Object], members: typing.List[Node]
+    ) -> "typing.Counter[str]":
+        return collections.Counter(self._canonical(objects, member) for member in members)
+
+    def _fields(self, path: str, mine: Object, other: Object) -> Pairs:
         left, right = mine["fields"], other["fields"]
+        later = []
         for name in list(left) + [name for name in right if name not in left]:
             here, there = self._field(mine, name), self._field(other, name)
             if (here is ABSENT) != (there is ABSENT) and self._may_be_absent(mine, other, name):
                 continue
             later.append((path + "." + name, here, there))
+        return later
 
     def _field(self, described: Object, name: str) -> Node:
         if name in described["fields"]:
@@ -250,6 +222,14 @@ class _Comparison:
             for name, item in sorted(described.get(part, {}).items()):
                 parts.append(name + "=" + self._canonical(objects, item, depth + 1))
         return "(" + ", ".join(parts) + ")"
+
+
+def _part(described: Object, part: str, name: str) -> Node:
+    return described.get(part, {}).get(name, ABSENT)
+
+
+def _item(items: typing.List[Node], index: int) -> Node:
+    return items[index] if index < len(items) else ABSENT
 
 
 def _is_reference(node: Node) -> bool:

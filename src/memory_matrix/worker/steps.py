@@ -39,9 +39,9 @@ class Actor:
 
     def work(self, step: Step) -> Result:
         """Do one step. Runs in a child; never raises for what the step does."""
+        do: typing.Callable[[Step], Result] = getattr(self, "do_" + step["do"])
         try:
-            result: Result = getattr(self, "do_" + step["do"])(step)
-            return result
+            return do(step)
         except FailedStepError as failed:
             return failed.result
 
