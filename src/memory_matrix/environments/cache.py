@@ -133,7 +133,7 @@ def _is_ours(folder: Path) -> bool:
         return False
     try:
         return (folder / TAG_FILE).read_text(encoding="utf-8") == TAG
-    except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+    except (FileNotFoundError, NotADirectoryError, PermissionError, UnicodeDecodeError):
         return False
 
 

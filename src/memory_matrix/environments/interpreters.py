@@ -151,12 +151,13 @@ def _parse(python: str) -> _Wanted:
 
 def _executable(path: Path) -> Path:
     """Return the interpreter in `path`, where that is the folder of an installation or a venv."""
-    return path / "bin" / "python" if path.is_dir() else path
+    inside = path / "bin" / "python"
+    return inside if _is_file(inside) else path
 
 
 def _at(path: Path, search: _Search) -> Interpreter:
-    if not path.is_file():
-        raise UnavailableError(f"There is no interpreter at {path}: correct its path.")
+    if not _is_file(path):
+        raise UnavailableError(f"There is no interpreter at {path} to be had: correct its path.")
     answer = _probe(path, search.runner)
     if isinstance(answer, _Unusable):
         raise UnavailableError(
@@ -198,12 +199,12 @@ def _on_path(wanted: _Wanted | None) -> Iterator[Path]:
         if not folder.is_absolute():
             continue
         for name in (special, "python3", "python"):
-            yield from (path for path in sorted(folder.glob(name)) if _may_be_python(path))
+            yield from filter(_may_be_python, _listed(folder, name))
 
 
 def _may_be_python(path: Path) -> bool:
     name = re.fullmatch(r"python(3(\.\d+t?)?)?", path.name)
-    return name is not None and path.is_file() and os.access(path, os.X_OK)
+    return name is not None and _is_file(path) and os.access(path, os.X_OK)
 
 
 def _in_pyenv(wanted: _Wanted | None) -> Iterator[Path]:
@@ -224,12 +225,27 @@ def _of_uv(runner: Runner, wanted: _Wanted | None) -> Iterator[Path]:
 
 def _installations(folder: Path, naming: str, wanted: _Wanted | None) -> Iterator[Path]:
     """Yield the interpreters of the installations in `folder` whose names do not rule them out."""
-    for installation in sorted(folder.glob("*/")):
+    for installation in _listed(folder, "*"):
         name = re.fullmatch(naming, installation.name)
         if wanted is None or name is None or name["version"] == wanted.minor:
             path = installation / "bin" / "python"
-            if path.is_file():
+            if _is_file(path):
                 yield path
+
+
+def _listed(folder: Path, pattern: str) -> list[Path]:
+    """Return what is in `folder`; nothing where it may not be read, as with another user's."""
+    try:
+        return sorted(folder.glob(pattern))
+    except OSError:
+        return []
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _probe(path: Path, runner: Runner) -> Interpreter | _Unusable:

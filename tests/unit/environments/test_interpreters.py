@@ -105,6 +105,18 @@ def test_an_exact_version_is_exact(machine: Machine) -> None:
     assert find("3.12.1").version == "3.12.1"
 
 
+@pytest.mark.parametrize("name", ["PATH", "PYENV_ROOT"])
+def test_a_place_that_cannot_be_read_is_passed_over(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "/" + "x" * 5000)
+    machine.of_uv("3.12.9")
+
+    assert find("3.12").version == "3.12.9"
+    with pytest.raises(UnavailableError, match="was not found"):
+        find("3.14")
+
+
 @pytest.mark.parametrize("name", ["python", "python3"])
 def test_a_plain_name_on_path_is_asked_for_its_version(machine: Machine, name: str) -> None:
     path = machine.on_path(name, "3.12.3", folder="two")
@@ -223,6 +235,7 @@ def test_a_missing_version_says_what_there_is_and_what_to_do(machine: Machine) -
     ("python", "says"),
     [
         ("/nowhere/python", "There is no interpreter at /nowhere/python"),
+        ("/" + "x" * 5000, "There is no interpreter at /xxx"),
         ("2.7", "older than 3.6"),
         ("3.5.1", "older than 3.6"),
         ("three", "neither a version"),
