@@ -16,6 +16,7 @@ from memory_matrix.errors import MemoryMatrixError, UsageError
 
 if TYPE_CHECKING:
     from memory_matrix.matrix.model import Matrix
+    from memory_matrix.matrix.select import Selection
     from memory_matrix.progress import Progress
     from memory_matrix.report.model import EnvironmentRecord, Report, ServerRecord
 
@@ -224,7 +225,7 @@ def _compat(options: argparse.Namespace) -> int:
     from memory_matrix.environments.cache import default_cache
     from memory_matrix.report import files
 
-    matrix = _matrix(options)
+    matrix, selection = _matrix(options)
     strict = bool(os.environ.get("CI")) if options.strict is None else options.strict
     run = RunOptions(
         cache=default_cache(),
@@ -232,6 +233,7 @@ def _compat(options: argparse.Namespace) -> int:
         strict=strict,
         download=options.download_pythons,
         refresh=options.refresh,
+        selection=selection,
     )
     report = run_compat(matrix, run, _progress(options))
     written = files.write(report, options.report_dir)
@@ -258,7 +260,7 @@ def _plan(options: argparse.Namespace) -> int:
 
     from memory_matrix.matrix import plan
 
-    planned = plan.plan(_matrix(options))
+    planned = plan.plan(_matrix(options)[0])
     if options.json:
         print(json.dumps(plan.plan_json(planned), indent=2))
     else:
@@ -282,7 +284,7 @@ def _report(options: argparse.Namespace) -> int:
     return 0
 
 
-def _matrix(options: argparse.Namespace) -> Matrix:
+def _matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
     from memory_matrix.matrix import read, select
 
     source = options.config or read.find(Path.cwd())
@@ -293,11 +295,11 @@ def _matrix(options: argparse.Namespace) -> Matrix:
             file=sys.stderr,
         )
     matrix = read.builtin_quick(Path.cwd()) if source is None else read.read(source)
-    if options.select:
-        matrix = select.narrow(matrix, select.parse(options.select, matrix))
+    selection = select.parse(options.select or "")
+    matrix = select.narrow(matrix, selection)
     if getattr(options, "fail_on", None):
         matrix = replace(matrix, compat=replace(matrix.compat, fail_on=options.fail_on))
-    return matrix
+    return matrix, selection
 
 
 def _progress(options: argparse.Namespace) -> Progress:

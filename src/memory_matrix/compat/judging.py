@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, field
 
 from memory_matrix.compat.hints import Hints
 from memory_matrix.compat.model import (
@@ -19,7 +18,10 @@ from memory_matrix.compat.model import (
     Written,
 )
 from memory_matrix.matrix.model import Direction, EnvironmentSpec, Known
+from memory_matrix.matrix.patterns import matches
+from memory_matrix.matrix.select import Selection
 from memory_matrix.report.model import Cell, Difference, Error, Outcome
+from memory_matrix.worker.compare import NOTHING_THERE
 
 MOST_DIFFERENCES = 10
 """Differences that a cell keeps; the rest of them say nothing new."""
@@ -43,6 +45,7 @@ class Evidence:
     variants: Mapping[str, Sequence[Variant]]
     reads: Mapping[str, Reads]
     drift: Drift
+    selection: Selection = field(default_factory=Selection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,8 @@ class _Judge:
         evidence = self._evidence
         for writer in evidence.environments:
             for reader in evidence.environments:
+                if not evidence.selection.allows_pair(writer, reader):
+                    continue
                 for serializer in evidence.serializers:
                     for payload in evidence.writes[writer].meanings:
                         yield from self._cells(Cell(writer, reader, serializer, payload))
@@ -220,8 +225,23 @@ def _loaded(
         return Finding("changed", diff=tuple(map(_on_second_load, result.again)))
     if own is None or own.outcome != "built":
         return Finding("ok")
-    drifted = tuple(evidence.drift(*_comparable(writers, own)))
-    return Finding("drifted", diff=drifted) if drifted else Finding("ok")
+    return _drifted(evidence.drift, writers, own)
+
+
+def _drifted(drift: Drift, writers: Meaning, own: Meaning) -> Finding:
+    """Compare what the two environments mean, when what was loaded is what the reader means.
+
+    What the writer had and the reader has no place for is lost, not merely meant otherwise.
+    """
+    diff = tuple(drift(*_comparable(writers, own)))
+    if not diff:
+        return Finding("ok")
+    lost = [
+        each
+        for each in drift(writers.expected or "", own.expected or "")
+        if each.got == NOTHING_THERE
+    ]
+    return Finding("changed", diff=tuple(lost)) if lost else Finding("drifted", diff=diff)
 
 
 def _comparable(writers: Meaning, readers: Meaning) -> tuple[str, str]:
@@ -241,7 +261,7 @@ def _skipped(stage: str, reason: str) -> Finding:
 
 def _matches(entry: Known, cell: Cell) -> bool:
     return all(
-        value == pattern or fnmatchcase(value, pattern)
+        matches(value, pattern)
         for value, pattern in (
             (cell.writer, entry.writer),
             (cell.reader, entry.reader),

@@ -39,8 +39,9 @@ def read_all(
     """Return what each environment made of everything that was written."""
     means = {each.environment: each for each in writes}
     drafts = {
-        environment.spec.name: _draft(environment, means[environment.spec.name], writes, variants)
+        name: _draft(environment, means[name], _wanted(workshop, name, writes), variants)
         for environment in environments
+        for name in [environment.spec.name]
     }
     while pending := [draft for draft in drafts.values() if not draft.done]:
         tasks = [workshop.task(draft.environment, "read", **_rest(draft)) for draft in pending]
@@ -49,6 +50,12 @@ def read_all(
     return tuple(
         Reads(draft.environment.spec.name, draft.results, draft.broken) for draft in drafts.values()
     )
+
+
+def _wanted(workshop: Workshop, reader: str, writes: Sequence[Writes]) -> list[Writes]:
+    """Return what `reader` has to read: its own writes, and those of the selected pairs."""
+    pair = workshop.selection.allows_pair
+    return [each for each in writes if pair(each.environment, reader)]
 
 
 def count_steps(writes: Sequence[Writes], variants: Mapping[str, Sequence[Variant]]) -> int:

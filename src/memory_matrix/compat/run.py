@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,8 @@ from memory_matrix.environments.build import build_all
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import Matrix
+from memory_matrix.matrix.patterns import matches
+from memory_matrix.matrix.select import Selection
 from memory_matrix.progress import Progress
 from memory_matrix.report.model import (
     Cell,
@@ -48,6 +49,7 @@ class RunOptions:
     """Whether an environment or a server that cannot be had ends the run before anything is read."""
     download: bool = False
     refresh: bool = False
+    selection: Selection = field(default_factory=Selection)
 
 
 def run_compat(matrix: Matrix, options: RunOptions, progress: Progress) -> Report:
@@ -131,6 +133,7 @@ def _workshop(matrix: Matrix, folder: Path, options: RunOptions) -> Workshop:
         matrix.compat,
         serializers={name: _target(matrix, name) for name in matrix.compat.serializers},
         payloads={name: _source(matrix, name) for name in matrix.compat.payloads},
+        selection=options.selection,
         parallel=options.jobs,
     )
 
@@ -171,6 +174,7 @@ def _evidence(
         variants=variants,
         reads={each.environment: each for each in reads},
         drift=_drift(workshop.descriptions),
+        selection=workshop.selection,
     )
 
 
@@ -195,7 +199,7 @@ def _refuse_unknown_payloads(matrix: Matrix, evidence: Evidence) -> None:
     payloads = {name for writes in evidence.writes.values() for name in writes.meanings}
     for entry in matrix.known:
         pattern = entry.payload
-        if not any(name == pattern or fnmatchcase(name, pattern) for name in payloads):
+        if not any(matches(name, pattern) for name in payloads):
             close = get_close_matches(pattern, payloads, n=1)
             meant = f" Did you mean {close[0]!r}?" if close else ""
             raise UsageError(

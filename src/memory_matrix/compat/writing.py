@@ -12,6 +12,7 @@ from memory_matrix.compat.workers import Event, Task, describe_end, run_tasks
 from memory_matrix.environments.model import Environment
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import CompatOptions
+from memory_matrix.matrix.select import Selection
 from memory_matrix.report.model import Difference, Error
 
 MOST_STARTS = 2
@@ -28,6 +29,7 @@ class Workshop:
     """Each serializer's name in the matrix file, and what the worker loads for it."""
     payloads: Mapping[str, str]
     """Each payload source's name in the matrix file, and what the worker imports for it."""
+    selection: Selection = field(default_factory=Selection)
     parallel: int = 2
 
     def job(self, environment: Environment, **more: Any) -> dict[str, Any]:
@@ -36,6 +38,7 @@ class Workshop:
             "path": [str(path) for path in environment.spec.path],
             "payloads": list(self.payloads.values()),
             "serializers": dict(self.serializers),
+            "select": self.selection.patterns("payload"),
             "timeout": self.options.timeout,
             "memory": self.options.memory,
             "blobs": str(self.blobs),
@@ -102,6 +105,7 @@ def write_all(
                 on_step(draft.environment.spec.name)
     _refuse_what_nobody_has(workshop, [draft for draft in drafts.values() if not draft.broken])
     names = _payloads_by_source(drafts.values())
+    _refuse_empty_selection(workshop, [name for found in names.values() for name in found])
     return tuple(_finished(draft, names) for draft in drafts.values())
 
 
@@ -199,6 +203,12 @@ def _refuse_what_nobody_has(workshop: Workshop, drafts: Sequence[_Draft]) -> Non
             raise UsageError(
                 f"compat.serializers: no environment has {label!r}: {lacking_sentence(label, why)}"
             )
+
+
+def _refuse_empty_selection(workshop: Workshop, names: Sequence[str]) -> None:
+    selection = workshop.selection
+    if names and not any(selection.allows("payload", name) for name in names):
+        raise UsageError(f"--select {selection} leaves no payload; there are {', '.join(names)}.")
 
 
 def _refuse_source(label: str, events: Sequence[Event]) -> None:

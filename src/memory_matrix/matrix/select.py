@@ -46,6 +46,16 @@ class Selection:
         terms = [term for term in self.terms if term.key == key]
         return not terms or any(term.allows(value) for term in terms)
 
+    def allows_pair(self, writer: str, reader: str) -> bool:
+        """Return whether cells of this pair stay; a writer that stays is also read by itself."""
+        return self.allows("writer", writer) and (
+            writer == reader or self.allows("reader", reader)
+        )
+
+    def patterns(self, key: str) -> list[str]:
+        """Return the globs of `key`, any of which lets a value in; none lets everything in."""
+        return [pattern for term in self.terms if term.key == key for pattern in term.patterns]
+
     def __str__(self) -> str:
         return " ".join(shlex.quote(term.text) for term in self.terms)
 

@@ -4,6 +4,8 @@ import collections
 import json
 import typing
 
+from memory_matrix.worker.describe import MISSING
+
 Node = typing.Any
 Object = typing.Dict[str, typing.Any]
 Table = typing.Dict[str, typing.Any]
@@ -18,6 +20,9 @@ MOST_TEXT = 300
 """Characters of a value that are shown."""
 
 ABSENT = ["<absent>"]
+
+NOTHING_THERE = "missing"
+"""How a difference shows a part that one side lacks."""
 
 
 def compare(expected: Table, got: Table, across: bool = False) -> typing.List[Difference]:
@@ -168,8 +173,11 @@ class _Comparison:
         return ABSENT if self._across else described.get("fallback", {}).get(name, ABSENT)
 
     def _may_be_absent(self, mine: Object, other: Object, name: str) -> bool:
+        """Between environments: a default, or what a library keeps for itself."""
         return self._across and (
-            name in mine.get("default", ()) or name in other.get("default", ())
+            name.startswith("_")
+            or name in mine.get("default", ())
+            or name in other.get("default", ())
         )
 
     def _report(self, path: str, left: Node, right: Node) -> None:
@@ -258,7 +266,7 @@ def _show_value(node: Node) -> str:
     if node is None:
         return "None"
     if isinstance(node, list):
-        return _cut("missing" if node in (ABSENT, ["<missing>"]) else " ".join(map(str, node)))
+        return _cut(NOTHING_THERE if node in (ABSENT, MISSING) else " ".join(map(str, node)))
     if isinstance(node, str):
         return "str " + _cut(ascii(node) if not node.isprintable() else repr(node))
     return "%s %s" % (type(node).__name__, _cut(repr(node)))

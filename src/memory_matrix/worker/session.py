@@ -4,6 +4,7 @@ Results go to what standard output was at the start, a line of JSON each. Standa
 orchestrator is alive: when it ends, so does the worker.
 """
 
+import fnmatch
 import json
 import os
 import signal
@@ -38,9 +39,12 @@ class Session:
             self._import_payloads(source)
         for label, target in self.job["serializers"].items():
             self._import_serializer(label, target)
-        wanted = self.job.get("only")
-        if wanted is not None:
-            self.payloads = {name: self.payloads[name] for name in wanted if name in self.payloads}
+        patterns, only = self.job["select"], self.job.get("only")
+        self.payloads = {
+            name: payload
+            for name, payload in self.payloads.items()
+            if _selected(name, patterns) and (only is None or name in only)
+        }
 
     def _import_payloads(self, source: str) -> None:
         try:
@@ -95,6 +99,12 @@ def main(arguments: typing.Sequence[str]) -> int:
         runner.stop()
     emit({"event": "done"})
     return 0
+
+
+def _selected(name: str, patterns: typing.Sequence[str]) -> bool:
+    return not patterns or any(
+        name == pattern or fnmatch.fnmatchcase(name, pattern) for pattern in patterns
+    )
 
 
 def _take_over_output() -> int:
