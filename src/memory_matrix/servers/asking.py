@@ -67,12 +67,16 @@ def ask_until_ready(
         UnavailableError: the server ended, kept refusing, or did not answer within `timeout` seconds.
     """
     start = time.monotonic()
-    refused_since = math.inf
+    refused_since, patience = math.inf, 1.0
     while True:
+        began = time.monotonic()
         try:
-            return ask(kind, url, timeout=max(1.0, start + timeout - time.monotonic()))
+            return ask(kind, url, timeout=max(1.0, min(patience, start + timeout - began)))
         except NotReadyError as error:
             refusal = error
+            # Who accepts and keeps silent may be another process that holds the port: not worth a
+            # long wait. Longer each time, since it may be a slow machine.
+            patience = max(patience, 2 * (time.monotonic() - began))
         if reason := ended():
             raise UnavailableError(reason)
         now = time.monotonic()

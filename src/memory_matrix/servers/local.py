@@ -116,7 +116,7 @@ def _plan_postgres(binary: Path, folder: Path, user: User | None) -> _Plan:
     password_file = _private_file(folder / "password", password, user)
     initdb = [
         *(str(binary.with_name("initdb")), "-D", data, "--no-sync", "--encoding", "UTF8"),
-        *("--locale", _LOCALE, "--lc-messages", "C"),
+        *("--locale", _LOCALE, "--lc-messages", "C", "--wal-segsize", "1"),
         *("-U", "postgres", "-A", "scram-sha-256", "--pwfile", str(password_file)),
     ]
     settings = {**_POSTGRES_SETTINGS, "port": str(port)}
