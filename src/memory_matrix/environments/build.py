@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Literal
@@ -21,7 +22,7 @@ from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.environments.processes import Runner, parallel
 from memory_matrix.environments.resolution import Resolver, digest, refreshing, stamped
 from memory_matrix.environments.uv_commands import Uv, UvError, open_uv, without_leaks
-from memory_matrix.errors import MemoryMatrixError, UnavailableError
+from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import EnvironmentSpec
 
 BuildState = Literal["waiting", "resolving", "installing", "ready", "cached", "unavailable"]
@@ -100,8 +101,6 @@ class _Workshop:
     apps: AppBuilder
     folder: Path
     """The section of the cache that holds the environments."""
-    interpreters: Mapping[str, Interpreter | str]
-    """By the value of the `python` axis; the reason where there is none."""
     announce: _Announcer
 
 
@@ -126,29 +125,39 @@ def build_all(
         MemoryMatrixError: the cache cannot be written, or uv is missing.
     """
     runner = Runner()
+    announce = _Announcer(on_event, Lock())
+    todo = _jobs(specs)
+    for job in todo:
+        announce(job, "waiting")
+    with _opened(cache, root, runner, announce, refresh=refresh) as workshop:
+        interpreters = _interpreters({job.python for job in todo}, download, runner)
+        results = parallel(runner, jobs, lambda job: _had(job, interpreters, workshop), todo)
+    by_spec = {
+        spec: result for job, result in zip(todo, results, strict=True) for spec in job.specs
+    }
+    return tuple(_handed_on(spec, by_spec[spec]) for spec in specs)
+
+
+@contextmanager
+def _opened(
+    cache: Path, root: Path, runner: Runner, announce: _Announcer, *, refresh: bool
+) -> Iterator[_Workshop]:
+    """Open the cache, clear what killed runs left in it, and give uv a place for temporary files."""
     uv = open_uv(runner, root)
     folder = caches.section(cache, "environments")
     apps = caches.section(cache, "apps")
     resolutions = caches.section(cache, "resolutions")
     for section in (folder, apps):
         caches.sweep(section)
-    todo = _jobs(specs)
-    announce = _Announcer(on_event, Lock())
-    for job in todo:
-        announce(job, "waiting")
-    workshop = _Workshop(
-        uv=uv,
-        resolver=Resolver(uv, resolutions, refresh),
-        apps=AppBuilder(uv, apps, root),
-        folder=folder,
-        interpreters=_interpreters({job.python for job in todo}, download, runner),
-        announce=announce,
-    )
-    results = parallel(runner, jobs, lambda job: _had(job, workshop), todo)
-    by_spec = {
-        spec: result for job, result in zip(todo, results, strict=True) for spec in job.specs
-    }
-    return tuple(_handed_on(spec, by_spec[spec]) for spec in specs)
+    with caches.scratch(folder) as scratch:
+        uv = replace(uv, environ={**uv.environ, "TMPDIR": str(scratch)})
+        yield _Workshop(
+            uv=uv,
+            resolver=Resolver(uv, resolutions, refresh),
+            apps=AppBuilder(uv, apps, root),
+            folder=folder,
+            announce=announce,
+        )
 
 
 def _jobs(specs: Sequence[EnvironmentSpec]) -> list[_Job]:
@@ -175,6 +184,7 @@ def _handed_on(spec: EnvironmentSpec, result: _Built | str) -> Environment | Una
 def _interpreters(
     pythons: Iterable[str], download: bool, runner: Runner
 ) -> dict[str, Interpreter | str]:
+    """Return the interpreter for each value of the `python` axis, or the reason why there is none."""
     found: dict[str, Interpreter | str] = {}
     for python in sorted(pythons):
         try:
@@ -184,18 +194,16 @@ def _interpreters(
     return found
 
 
-def _had(job: _Job, workshop: _Workshop) -> _Built | str:
+def _had(
+    job: _Job, interpreters: Mapping[str, Interpreter | str], workshop: _Workshop
+) -> _Built | str:
     """Return what `job` asks for, or the reason why it cannot be had; say so either way."""
     try:
-        built = _build(job, workshop)
+        with caches.writing(workshop.folder):
+            built = _build(job, interpreters[job.python], workshop)
     except UnavailableError as error:
         workshop.announce(job, "unavailable", str(error))
         return str(error)
-    except OSError as error:
-        raise MemoryMatrixError(
-            f"The environment {job.specs[0].name} cannot be built in {workshop.folder}: "
-            f"{error.filename or 'a file'}: {error.strerror}."
-        ) from error
     detail = f"Python {built.record.python}, {_counted(built.record.packages)}"
     workshop.announce(job, "cached" if built.cached else "ready", detail)
     return built
@@ -206,8 +214,7 @@ def _counted(packages: Sized) -> str:
     return f"{count} package{'' if count == 1 else 's'}"
 
 
-def _build(job: _Job, workshop: _Workshop) -> _Built:
-    interpreter = workshop.interpreters[job.python]
+def _build(job: _Job, interpreter: Interpreter | str, workshop: _Workshop) -> _Built:
     if isinstance(interpreter, str):
         raise UnavailableError(interpreter)
     workshop.announce(job, "resolving")

@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from memory_matrix.environments.processes import StoppedError
@@ -49,15 +49,27 @@ def section(cache: Path, name: str) -> Path:
         UsageError: there is a folder of that name that memory-matrix did not make.
     """
     folder = cache / name
-    try:
+    with writing(cache):
         if not _is_ours(folder):
             _make_section(folder)
-    except OSError as error:
-        raise MemoryMatrixError(
-            f"The cache folder {cache} cannot be written ({error.strerror}): set {CACHE_VARIABLE} "
-            "to a folder that can."
-        ) from error
     return folder
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn errors of the file system in this block into one that says what to do.
+
+    Raises:
+        MemoryMatrixError: `folder`, the cache or in it, cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or folder
+        raise MemoryMatrixError(
+            f"The cache {folder} cannot be written ({where}: {error.strerror}): make room or give "
+            f"yourself the right to, or set {CACHE_VARIABLE} to another folder."
+        ) from error
 
 
 def obtain(
@@ -100,6 +112,28 @@ def sweep(folder: Path) -> None:
                 _remove_partials(entry)
         except Timeout:
             continue
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """Make a folder in the section `folder` for a run's temporary files, gone afterwards.
+
+    Where the run is killed, the next `sweep` removes it.
+
+    Raises:
+        MemoryMatrixError: the section cannot be written.
+    """
+    entry = folder / f"run-{secrets.token_hex(8)}"
+    made = _beside(entry)
+    with ExitStack() as stack:
+        with writing(folder):
+            stack.enter_context(_holding(entry, lambda: False))
+            made.mkdir()
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+            _lock_file(entry).unlink(missing_ok=True)
 
 
 def clean(cache: Path) -> tuple[Path, ...]:

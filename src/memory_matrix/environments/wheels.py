@@ -30,15 +30,17 @@ def install_wheel(requirement: str, *, cache: Path) -> Path:
     Raises:
         UsageError: `requirement` names no project.
         UnavailableError: no such wheel can be had.
+        MemoryMatrixError: the cache cannot be written.
     """
     wanted = _parse(requirement)
     runner = Runner()
     folder = caches.section(cache, "wheels") / _key(wanted)
-    caches.obtain(
-        folder,
-        is_good=lambda entry: (entry / _RECORD).is_file(),
-        make=lambda entry: _install(open_uv(runner), wanted, entry),
-    )
+    with caches.writing(folder.parent):
+        caches.obtain(
+            folder,
+            is_good=lambda entry: (entry / _RECORD).is_file(),
+            make=lambda entry: _install(open_uv(runner), wanted, entry),
+        )
     return folder
 
 

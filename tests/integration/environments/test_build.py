@@ -311,6 +311,23 @@ def test_the_project_itself_is_installed_with_the_packages_and_left_as_it_is(
     assert builder.one(spec("env", "demo==1.0", app=".")).cached
 
 
+def test_temporary_files_of_a_build_are_gone_after_it(
+    builder: Builder,
+    make_project: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    builder.root = make_project(before_build="import tempfile; tempfile.mkdtemp()")
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+
+    environment = builder.one(spec("env", app="."))
+
+    assert environment.folder is not None
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert folders(builder) == [environment.folder.name]
+
+
 def test_the_project_is_built_anew_when_its_files_change(
     builder: Builder, make_project: Callable[..., Path]
 ) -> None:

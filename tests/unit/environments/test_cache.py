@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from memory_matrix.environments.cache import clean, default_cache, obtain, section, sweep
+from memory_matrix.environments.cache import clean, default_cache, obtain, scratch, section, sweep
 from memory_matrix.environments.processes import StoppedError
 from memory_matrix.errors import MemoryMatrixError, UsageError
 
@@ -76,6 +76,25 @@ def test_a_file_in_the_place_of_the_cache_is_said_plainly(tmp_path: Path) -> Non
 
     with pytest.raises(MemoryMatrixError, match="cannot be written"):
         section(tmp_path / "cache", "things")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_section_that_has_become_unwritable_is_said_plainly(tmp_path: Path) -> None:
+    folder = section(tmp_path, "things")
+    folder.chmod(0o500)
+
+    with pytest.raises(MemoryMatrixError, match="cannot be written"), scratch(folder):
+        pass
+
+
+def test_a_section_that_is_gone_is_said_plainly(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with (
+        pytest.raises(MemoryMatrixError, match="cannot be written"),
+        scratch(tmp_path / "file" / "things"),
+    ):
+        pytest.fail("there is nowhere to make it")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -178,6 +197,15 @@ def test_sweeping_removes_what_nobody_makes_any_more(tmp_path: Path) -> None:
         sweep(tmp_path)
 
     assert left_in(tmp_path) == ["alive.1234.partial", "whole"]
+
+
+def test_a_scratch_folder_is_there_for_its_run_only(tmp_path: Path) -> None:
+    with scratch(tmp_path) as folder:
+        (folder / "file").write_text("x")
+        sweep(tmp_path)
+        assert (folder / "file").exists()
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_cleaning_removes_its_sections_and_the_empty_cache(tmp_path: Path) -> None:
