@@ -82,7 +82,17 @@ def payload_generic_alias() -> Any:
 
 def payload_typing_alias() -> Any:
     """Types of the typing module as a tool's schema."""
-    return {"matches": List[int], "filters": Optional[Dict[str, str]]}
+    return {"matches": List[int], "filters": Dict[str, List[str]]}
+
+
+def payload_typing_optional() -> Any:
+    """The type Optional[int] as a tool's schema (its class changed in Python 3.9 and 3.14)."""
+    return Optional[int]
+
+
+def probe_typing_optional(value: Any) -> Any:
+    """Name what it stands for."""
+    return [each.__name__ for each in value.__args__]
 
 
 def payload_union_type() -> Any:
