@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import ServerKind
@@ -107,7 +107,8 @@ def without_secrets(message: object, url: str) -> str:
     """Return `message` in one line of at most 300 characters, without a password that `url` holds."""
     text = str(message)
     for secret in _passwords(url):
-        text = text.replace(secret, "***")
+        # As a word of its own: a password such as "a" is a part of most words.
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
     return shortened(text)
 
 
@@ -168,9 +169,14 @@ def redis_errors(url: str) -> Iterator[None]:
 
 
 def _passwords(url: str) -> set[str]:
+    """Return each password in `url`, as it stands there and decoded."""
     try:
         parts = urlsplit(url)
-        raw = {parts.password or "", *parse_qs(parts.query).get("password", ())}
+        raw = [parts.password or ""]
     except ValueError:
         return {url}
+    for option in parts.query.split("&"):
+        name, _, value = option.partition("=")
+        if name.lower().endswith("password"):
+            raw.append(value)
     return {each for secret in raw for each in (secret, unquote(secret)) if each}

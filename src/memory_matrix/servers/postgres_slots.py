@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from memory_matrix.report.model import Error
+from memory_matrix.servers import slot
 from memory_matrix.servers.asking import shortened, without_secrets
 from memory_matrix.servers.model import Server
-from memory_matrix.servers.slot import TIMEOUT, FailedError, Slot, SlotName
+from memory_matrix.servers.slot import FailedError, Slot, SlotName
 
 if TYPE_CHECKING:
     import psycopg
@@ -57,7 +58,7 @@ class _PostgresSlot(Slot):
         if self._connection is not None:
             self._connection.close()
 
-    def carry(self, blobs: Sequence[bytes]) -> list[bytes | Error]:
+    def carry(self, blobs: Sequence[bytes]) -> list[bytes]:
         """Store and fetch `blobs` in one statement each.
 
         Raises:
@@ -65,7 +66,7 @@ class _PostgresSlot(Slot):
         """
         connection = self._connection
         assert connection is not None
-        seconds = TIMEOUT + math.fsum(map(len, blobs)) / _BYTES_PER_SECOND
+        seconds = slot.TIMEOUT + math.fsum(map(len, blobs)) / _BYTES_PER_SECOND
         with self._failures(), _hung_up_after(seconds, connection):
             connection.execute(self.store, [list(blobs)])
             rows = connection.execute(self.fetch, binary=True).fetchall()

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from memory_matrix.report.model import Error
+from memory_matrix.servers import slot
 from memory_matrix.servers.asking import redis_client, without_secrets
 from memory_matrix.servers.model import Server
-from memory_matrix.servers.slot import TIMEOUT, FailedError, Slot, SlotName
+from memory_matrix.servers.slot import FailedError, Slot, SlotName
 
 _LIFE = 3600
 """Seconds after which the server forgets the keys of a killed run."""
@@ -27,18 +28,19 @@ class RedisString(Slot):
 
     def connect(self) -> None:
         """Make a client; it connects when it is used."""
-        self._client = redis_client(self.server.url, timeout=TIMEOUT)
+        self._client = redis_client(self.server.url, timeout=slot.TIMEOUT)
 
     def close(self) -> None:
         """Give up the client and its connection."""
         if self._client is not None:
             self._client.close()
 
-    def carry(self, blobs: Sequence[bytes]) -> list[bytes | Error]:
-        """Store, fetch and delete `blobs`; the server's word on each of them is its own.
+    def carry(self, blobs: Sequence[bytes]) -> list[bytes]:
+        """Store, fetch and delete `blobs`.
 
         Raises:
-            FailedError: the connection is lost.
+            FailedError: the server refused one of them (perhaps only for the room that another
+                took), or the connection is lost.
         """
         import redis
 
@@ -51,7 +53,7 @@ class RedisString(Slot):
             with contextlib.suppress(redis.RedisError, OSError):
                 self._client.delete(*keys)
         return [
-            self._result(stored, fetched)
+            self._fetched(stored, fetched)
             for stored, fetched in zip(replies[::2], replies[1::2], strict=True)
         ]
 
@@ -63,13 +65,14 @@ class RedisString(Slot):
             replies: list[Any] = pipeline.execute(raise_on_error=False)
             return replies
 
-    def _result(self, stored: object, fetched: object) -> bytes | Error:
+    def _fetched(self, stored: object, fetched: object) -> bytes:
         for reply in (stored, fetched):
             if isinstance(reply, Exception):
-                return self._error(reply)
-        if isinstance(fetched, bytes):
-            return fetched
-        return Error("store", "KeyError", "the server has taken the blob and lost it (evicted?)")
+                raise FailedError(self._error(reply), lost=False)
+        if not isinstance(fetched, bytes):
+            lost = Error("store", "KeyError", "the server took the blob and lost it: evicted?")
+            raise FailedError(lost, lost=False)
+        return fetched
 
     def _error(self, error: Exception) -> Error:
         return Error("store", type(error).__name__, without_secrets(error, self.server.url))

@@ -19,6 +19,8 @@ SlotName = Literal["string", "bytea", "jsonb"]
 
 TIMEOUT = 60.0
 """Seconds without an answer after which a server counts as hung."""
+ASK_TIMEOUT = 10.0
+"""Seconds that it has to say who it is."""
 _RECOVERY = 20.0
 """Seconds that a server which turns clients away (it recovers from a crash) has to take them again."""
 _POLL = 0.05
@@ -55,40 +57,42 @@ class Slot(ABC):
         """Give the connection up, and all that `connect` made."""
 
     @abstractmethod
-    def carry(self, blobs: Sequence[bytes]) -> list[bytes | Error]:
+    def carry(self, blobs: Sequence[bytes]) -> list[bytes]:
         """Store `blobs`, fetch and remove them; return each as it came back.
 
         Raises:
             FailedError: one of them made the server refuse all, or hang up.
         """
 
-    def reconnect(self) -> None:
-        """Connect again once the server takes clients.
+    def recover(self, failure: FailedError) -> None:
+        """Bring the server back to where it takes blobs, after `failure`.
+
+        What one blob did to it must not be held against the next one.
 
         Raises:
-            UnavailableError: it is gone.
+            UnavailableError: it is gone, or takes no writes any more.
         """
-        self.close()
+        if failure.lost:
+            self._reconnect()
         deadline = time.monotonic() + _RECOVERY
         while True:
             try:
-                ask(self.server.source.kind, self.server.url)
-            except NotReadyError as error:
-                if not error.recovers or time.monotonic() > deadline:
-                    raise self._gone(str(error)) from None
+                self.carry([b"1"])
+            except FailedError as error:
+                if error.lost or time.monotonic() > deadline:
+                    raise self._takes_nothing(error) from None
                 time.sleep(_POLL)
             else:
-                break
-        try:
-            self.connect()
-        except FailedError as failure:
-            raise self._gone(str(failure)) from None
+                return
 
     def __enter__(self) -> Self:
         """Connect, and see whether the server takes anything at all."""
         try:
-            self.reconnect()
-            self._probe()
+            self._reconnect()
+            self.carry([b"1"])
+        except FailedError as failure:
+            self.close()
+            raise self._takes_nothing(failure) from None
         except BaseException:
             self.close()
             raise
@@ -97,19 +101,27 @@ class Slot(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _probe(self) -> None:
+    def _reconnect(self) -> None:
+        self.close()
+        deadline = time.monotonic() + _RECOVERY
+        while True:
+            try:
+                ask(self.server.source.kind, self.server.url, timeout=ASK_TIMEOUT)
+            except NotReadyError as error:
+                if not error.recovers or time.monotonic() > deadline:
+                    raise self._unavailable(f"does not answer any more: {error}") from None
+                time.sleep(_POLL)
+            else:
+                break
         try:
-            (result,) = self.carry([b"1"])
+            self.connect()
         except FailedError as failure:
-            result = failure.error
-        if isinstance(result, Error):
-            raise UnavailableError(
-                f"{self.server.source.name} ({self.server.source.text}) takes no writes: "
-                f"{result.type}: {result.message}."
-            )
+            raise self._takes_nothing(failure) from None
 
-    def _gone(self, reason: str) -> UnavailableError:
+    def _takes_nothing(self, failure: FailedError) -> UnavailableError:
+        error = failure.error
+        return self._unavailable(f"takes no writes: {error.type}: {error.message}")
+
+    def _unavailable(self, reason: str) -> UnavailableError:
         source = self.server.source
-        return UnavailableError(
-            f"{source.name} ({source.text}) does not answer any more: {reason}."
-        )
+        return UnavailableError(f"{source.name} ({source.text}) {reason}.")

