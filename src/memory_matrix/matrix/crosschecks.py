@@ -43,9 +43,12 @@ def crosscheck(table: Mapping[str, Any], found: Sequence[Problem]) -> Iterator[P
     axes_table = table.get("axes")
     all_axes = axes(axes_table) if isinstance(axes_table, dict) else ()
     yield from _names_given_twice(checked)
-    yield from _excludes(checked, all_axes)
-    if all(map(checked.sound, ("axes", "exclude", "environment"))):
-        yield from _environments(checked, all_axes)
+    excludes = list(_excludes(checked, all_axes))
+    yield from excludes
+    if all(map(checked.sound, ("axes", "environment"))):
+        sound = checked.sound("exclude") and not excludes
+        entries = [entry for _, entry in checked.tables("exclude")] if sound else []
+        yield from _environments(checked, [each.name for each in expand(all_axes, entries)[0]])
     if checked.sound("compat", "serializers"):
         compat = table.get("compat", {})
         names = compat.get("serializers", CompatOptions().serializers)
@@ -53,15 +56,15 @@ def crosscheck(table: Mapping[str, Any], found: Sequence[Problem]) -> Iterator[P
 
 
 def _names_given_twice(checked: _Checked) -> Iterator[Problem]:
-    first: dict[str, int] = {}
+    first: dict[str, tuple[int, Mapping[str, Any]]] = {}
     for number, environment in checked.tables("environment"):
         name = environment.get("name")
-        if isinstance(name, str) and first.setdefault(name, number) != number:
-            other = f"environment[{first[name]}]"
-            yield Problem(
-                ("environment", number, "name"),
-                f"{show(name)} is the name of {other} too; names must differ.",
-            )
+        if not isinstance(name, str):
+            continue
+        other, table = first.setdefault(name, (number, environment))
+        if table != environment:  # a table that is there twice is reported as such already
+            sentence = f"{show(name)} is the name of environment[{other}] too; names must differ."
+            yield Problem(("environment", number, "name"), sentence)
 
 
 def _excludes(checked: _Checked, all_axes: Sequence[Axis]) -> Iterator[Problem]:
@@ -88,12 +91,11 @@ def _no_axis(key: str, by_key: Mapping[str, Axis]) -> str:
     return f"no such axis; {there_are}.{did_you_mean(key, by_key)}"
 
 
-def _environments(checked: _Checked, all_axes: Sequence[Axis]) -> Iterator[Problem]:
-    entries = [entry for _, entry in checked.tables("exclude")]
-    expanded = dict.fromkeys(each.name for each in expand(all_axes, entries)[0])
+def _environments(checked: _Checked, expanded: Sequence[str]) -> Iterator[Problem]:
+    taken = set(expanded)
     names = [environment["name"] for _, environment in checked.tables("environment")]
     for number, name in enumerate(names):
-        if name in expanded:
+        if name in taken:
             yield Problem(
                 ("environment", number, "name"),
                 f"{show(name)} is the name of a combination of the axes too; take another one.",

@@ -93,7 +93,10 @@ ENVIRONMENT = Items(
                 doc="Variables set in this environment only.",
                 key=Text(allowed='a name without "="', pattern=r"[^=\x00]+"),
                 value=Text(
-                    allowed="a string without a NUL character", pattern=r"[^\x00]*", secret=True
+                    allowed="a string without a NUL character",
+                    pattern=r"[^\x00]*",
+                    secret=True,
+                    longest=131071,
                 ),
             ),
         },

@@ -69,7 +69,8 @@ def expand(
 ) -> tuple[tuple[EnvironmentSpec, ...], tuple[Excluded, ...]]:
     """Return the combinations of all axes, and those of them that an entry takes out.
 
-    The first axis turns slowest. A name is made of its values' labels: `py3.12-pydantic==1.10.*`.
+    The first axis turns slowest. A name is made of the labels of python, app and the projects that
+    have several values: `py3.12-pydantic==1.10.*`.
     """
     if not axes:
         return (), ()
@@ -86,7 +87,8 @@ def expand(
 
 def _combinations(axes: Sequence[Axis]) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the name of each combination, and the age of its value on each axis."""
-    labels = itertools.product(*(axis.labels() for axis in axes))
+    naming = [axis for axis in axes if axis.key in {"python", "app"} or len(axis.values) > 1]
+    labels = itertools.product(*(axis.labels() for axis in naming or axes))
     ages = itertools.product(*(range(len(axis.values)) for axis in axes))
     return zip(unique(map("-".join, labels)), ages, strict=True)
 

@@ -118,6 +118,8 @@ def mask_password(url: str) -> str:
     """
     scheme, separator, rest = url.partition("://")
     userinfo, at, place = rest.rpartition("@")
+    if _mask_parameter(userinfo.rpartition("&")[2]) != userinfo.rpartition("&")[2]:
+        place = f"***{''.join(place.partition('&')[1:])}"  # the `@` stands in a parameter
     user = re.split(r"[:?#]", userinfo)[0]
     if user != userinfo:
         userinfo = f"{user}:***"
@@ -126,7 +128,7 @@ def mask_password(url: str) -> str:
 
 
 def _mask_parameter(piece: str) -> str:
-    for key in re.finditer(r"([^?&\s=]+)=", piece):
-        if re.search(r"pass|pwd|secret|token", unquote(key[1]), re.IGNORECASE):
+    for key in re.finditer(r"([^?\s=]+)(=?)", piece):
+        if key[2] and re.search(r"pass|pwd|secret|token", unquote(key[1]), re.IGNORECASE):
             return f"{piece[: key.end()]}***"
     return piece

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 
@@ -9,14 +10,16 @@ def unique(names: Iterable[str]) -> list[str]:
     """Return the names in their order, with `#2`, `#3` and so on behind those that repeat."""
     names = list(names)
     taken = set(names)
-    seen: set[str] = set()
+    seen: Counter[str] = Counter()
     return [_free(name, seen, taken) for name in names]
 
 
-def _free(name: str, seen: set[str], taken: set[str]) -> str:
-    free, number = name, 1
-    while free in seen or (number > 1 and free in taken):
-        number += 1
-        free = f"{name}#{number}"
-    seen.add(free)
-    return free
+def _free(name: str, seen: Counter[str], taken: set[str]) -> str:
+    """Return a name that is not taken, and take it; `seen` holds the last number of each name."""
+    seen[name] += 1
+    if seen[name] == 1:
+        return name
+    while (numbered := f"{name}#{seen[name]}") in taken:
+        seen[name] += 1
+    taken.add(numbered)
+    return numbered

@@ -20,6 +20,7 @@ SHOWN = 10
 
 _LONGEST = 70
 _COMPARED = 1000
+"""How many words a misspelt one is compared with: comparing is slow."""
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -42,13 +43,17 @@ def render(at: At) -> str:
     return text.removeprefix(".")
 
 
-def show(value: object) -> str:
-    """Return `value` as TOML has it: on one line, printable, without passwords, cut where long."""
+def show(value: object, *, whole: bool = False) -> str:
+    """Return `value` as TOML has it: on one line, printable, without passwords.
+
+    What is long is cut, unless the `whole` is asked for.
+    """
     plain = mask_password(value) if isinstance(value, str) else value
     text = json.dumps(plain, ensure_ascii=False, default=str)
     text = text if isinstance(value, str) else mask_password(text)
-    text = "".join(map(_printable, text[: _LONGEST + 1]))
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    if not whole and len(text) > _LONGEST:
+        text = text[: _LONGEST - 3] + "..."
+    return "".join(map(_printable, text))
 
 
 def kind(value: object) -> str:
@@ -70,6 +75,8 @@ def listed(words: Iterable[str]) -> str:
 
 def did_you_mean(word: object, words: Iterable[str], cutoff: float = 0.6) -> str:
     """Return ` Did you mean "...?"` for the word that is most like `word`, or nothing."""
+    if len(str(word)) > _LONGEST:
+        return ""
     known = {each.lower(): each for each in itertools.islice(words, _COMPARED)}
     close = difflib.get_close_matches(str(word).lower(), known, n=1, cutoff=cutoff)
     return f" Did you mean {show(known[close[0]])}?" if close else ""

@@ -80,10 +80,8 @@ def is_any(specifier: str) -> bool:
 @lru_cache
 def specifier_identity(text: str) -> Hashable:
     """Return what is equal for two ways to write one specifier."""
-    if is_any(text):
-        return SpecifierSet()
     try:
-        return SpecifierSet(text)
+        return frozenset(SpecifierSet("" if is_any(text) else text))
     except InvalidSpecifier:
         return text
 
@@ -117,7 +115,7 @@ def folder(text: str, root: Path) -> Iterator[str]:
     path = absolute(text, root)
     found = what_is_at(path)
     if found != "folder":
-        yield f"there is {_article(found)} at {show(str(path))}; it must be a folder."
+        yield f"there is {_article(found)} at {show(str(path), whole=True)}; it must be a folder."
 
 
 def serializer(text: str, root: Path) -> Iterator[str]:
@@ -160,10 +158,10 @@ def _code(place: str, root: Path) -> Iterator[str]:
                 '"payloads.py" or "package.module".'
             )
         return
-    path = absolute(place, root)
+    path = root / place
     found = what_is_at(path)
     if found != "file":
-        yield f"there is {_article(found)} at {show(str(path))}; it must be a Python file."
+        yield f"there is {_article(found)} at {show(str(path), whole=True)}; it must be a Python file."
 
 
 def _article(found: Found) -> str:

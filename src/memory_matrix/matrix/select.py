@@ -18,7 +18,7 @@ KEYS = ("environment", "python", "app", "writer", "reader", "serializer", "paylo
 
 _NOT_OF_ENVIRONMENTS = ("serializer", "payload", "server")
 
-_TERM = re.compile(r"(?P<key>[A-Za-z0-9._-]+?)(?P<value>(?:=|[<>!~]=|[<>]).*)", re.DOTALL)
+_TERM = re.compile(r"(?P<key>[A-Za-z0-9._-]+?)(?P<value>(?:=|[<>!~]=|[<>]).+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,7 @@ class Selection:
 
     def allows_pair(self, writer: str, reader: str) -> bool:
         """Return whether cells of this pair stay; a writer that stays is also read by itself."""
-        return self.allows("writer", writer) and (
-            writer == reader or self.allows("reader", reader)
-        )
+        return self.allows("writer", writer) and (writer == reader or self.allows("reader", reader))
 
     def patterns(self, key: str) -> list[str]:
         """Return the globs of `key`, any of which lets a value in; none lets everything in."""

@@ -37,6 +37,8 @@ class Text:
     allowed: str
     pattern: str = PRINTABLE
     rule: Rule | None = None
+    longest: int = 2000
+    """In characters. Nothing that is sound is longer, and libraries are slow on what is."""
     secret: bool = False
     """Whether the value itself stays out of sentences."""
     doc: str = ""
@@ -47,6 +49,9 @@ class Text:
         shown = "the value" if self.secret else show(value)
         if not isinstance(value, str):
             yield Problem(at, f"{shown} is {kind(value)}{_unquoted(value)}; {self._must}.")
+        elif len(value) > self.longest:
+            count = f"{len(value)} characters; it must be of at most {self.longest}"
+            yield Problem(at, f"{shown} has {count}.")
         elif not re.fullmatch(self.pattern, value):
             yield Problem(at, f"{shown} cannot be; {self._must}.")
         else:
@@ -55,8 +60,8 @@ class Text:
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of it."""
-        pattern = f"^(?:{self.pattern})$"
-        return _described({"type": "string", "pattern": pattern}, self.doc, self.default)
+        limits = {"pattern": f"^(?:{self.pattern})$", "maxLength": self.longest}
+        return _described({"type": "string", **limits}, self.doc, self.default)
 
     @property
     def _must(self) -> str:
@@ -116,8 +121,8 @@ class Number:
     @property
     def _allowed(self) -> str:
         number = "a whole number" if self.whole else "a number"
-        lower = f"above {self.minimum:g}" if self.above else f"of at least {self.minimum:g}"
-        return f"{number} of {self.unit}, {lower} and at most {self.maximum:g}"
+        lower = f"above {self.minimum}" if self.above else f"of at least {self.minimum}"
+        return f"{number} of {self.unit}, {lower} and at most {self.maximum}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +258,7 @@ class Open:
         """Return the JSON Schema of it."""
         schema: dict[str, Any] = {
             "type": "object",
-            "propertyNames": {"pattern": f"^(?:{self.key.pattern})$"},
+            "propertyNames": self.key.schema(),
             "additionalProperties": self.value.schema(),
         }
         if self.at_least:

@@ -117,7 +117,7 @@ def _is_wheel(value: str) -> bool:
 def _bin_problems(value: str, root: Path) -> Iterator[str]:
     path = absolute(value, root)
     if not value or what_is_at(path) not in {"file", "folder"}:
-        yield f"there is nothing at {show(str(path))}; name a server's binary, or its folder."
+        yield f"there is nothing at {show(str(path), whole=True)}; name a server's binary, or its folder."
 
 
 def _image_name(value: str) -> str:
