@@ -38,7 +38,7 @@ MEANINGS: Mapping[Mark, str] = {
     "lossy": "changed even in the environment that wrote it: a limit of the serializer",
     "unwritable": "the serializer refused a payload",
     "unstorable": "a server refused the bytes",
-    "ok": "no break: equal, or failing just as where it was written",
+    "ok": "equal, or failing only as it does where it was written",
     "skipped": "nothing was run",
 }
 """The marks, worst first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from memory_matrix.report import grouping, sentences
 from memory_matrix.report.grouping import Finding, Flow, Grid, Group, Limit
@@ -16,9 +17,13 @@ LIMIT = 1_000_000
 MOST_ENVIRONMENTS = 40
 """Environments that the grid shows."""
 MOST_NAMES = 12
+MOST_FLOWS = 6
 MOST_FINDINGS = 3
 """Findings of one cause that are not folded away."""
-MOST_FOLDED = 200
+MOST_FOLDED = 50_000
+"""Bytes of the findings of one cause that are folded away."""
+MOST_ROWS = 100
+"""Environments that are listed."""
 MOST_PACKAGES = 400
 _CUT_ROOM = 120
 """Bytes kept in each section for saying how much of it was cut."""
@@ -66,7 +71,7 @@ def prose(text: str, limit: int = 1000) -> str:
     """
     escaped = re.sub(r"([\\`*_\[\]|~$])", r"\\\1", visible(text, limit))
     escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"(@|#|://|www)", r"\1<!-- -->", escaped, flags=re.IGNORECASE)
+    return re.sub(r"(@|#|:(?=//)|www)", r"\1<!-- -->", escaped, flags=re.IGNORECASE)
 
 
 def _fitted(sections: Sequence[Section], room: int) -> Iterator[str]:
@@ -121,19 +126,22 @@ def _sections(report: Report) -> Iterator[Section]:
 
 
 def _environments(report: Report) -> Section:
-    rows = [_environment(each) for each in grouping.ready(report)]
+    records = grouping.ready(report)
+    rows = [_environment(each) for each in records[:MOST_ROWS]]
+    if len(records) > MOST_ROWS:
+        rows.append(f"\n… and {len(records) - MOST_ROWS:,} more: see report.json.\n")
     columns = "| name | Python | packages | variables |\n|---|---|---|---|\n"
     return Section("Environments", rows, columns)
 
 
 def _environment(environment: EnvironmentRecord) -> str:
     packages = sentences.key_packages(environment)
-    named = [f"{name} {version}" for name, version in packages.items()]
+    named = _cells(f"{name} {version}" for name, version in packages.items())
     others = len(environment.packages) - len(packages)
-    more = f" + {others:,}" if others else ""
+    rest = counted(others, "other package" if named else "package") if others else ""
     variables = [f"{name}={value}" for name, value in environment.env.items()]
     return (
-        f"| {_cell(environment.name)} | {_cell(environment.python)} | {_cells(named)}{more}"
+        f"| {_cell(environment.name)} | {_cell(environment.python)} | {', '.join(filter(None, (named, rest)))}"
         f" | {_cells(variables)} |\n"
     )
 
@@ -213,20 +221,20 @@ def _details(cell: Cell) -> str:
 def _findings(cells: Iterable[Cell]) -> str:
     """Return the first findings as a list, and below it the others, folded away."""
     lines = [f"- {_finding(each)}\n" for each in grouping.findings(cells)]
-    shown, folded = lines[:MOST_FINDINGS], lines[MOST_FINDINGS:]
-    text = "".join(shown)
-    if folded:
-        text += f"\n<details><summary>{len(folded):,} more</summary>\n\n"
-        text += "".join(folded[:MOST_FOLDED])
-        rest = len(folded) - MOST_FOLDED
-        text += f"- … and {rest:,} more: see report.json.\n" if rest > 0 else ""
-        text += "\n</details>\n"
-    return text
+    shown, others = lines[:MOST_FINDINGS], lines[MOST_FINDINGS:]
+    if not others:
+        return "".join(shown)
+    sizes = accumulate(len(line.encode()) for line in others)
+    folded = [line for line, size in zip(others, sizes, strict=True) if size <= MOST_FOLDED]
+    rest = len(others) - len(folded)
+    more = f"- … and {rest:,} more: see report.json.\n" if rest else ""
+    summary = f"\n<details><summary>{len(others):,} more</summary>\n\n"
+    return f"{''.join(shown)}{summary}{''.join(folded)}{more}\n</details>\n"
 
 
 def _finding(finding: Finding) -> str:
-    flows = "; ".join(map(_flow, finding.flows[:MOST_NAMES]))
-    pairs = sum(flow.pairs for flow in finding.flows[MOST_NAMES:])
+    flows = "; ".join(map(_flow, finding.flows[:MOST_FLOWS]))
+    pairs = sum(flow.pairs for flow in finding.flows[MOST_FLOWS:])
     more = f"; and {counted(pairs, 'more pair')}" if pairs else ""
     return f"{_names(finding.serializers)}: {_names(finding.payloads)}: {flows}{more}"
 

@@ -90,9 +90,9 @@ class Cell:
     reader: str
     serializer: str
     payload: str
-    via: tuple[str, ...] = ()
+    via: tuple[str, ...] = field(default=(), metadata=REQUIRED)
     """The slots that gave back these bytes, such as `redis:8.0/string`."""
-    outcome: Outcome = "skipped"
+    outcome: Outcome = field(default="skipped", metadata=REQUIRED)
     is_break: bool = field(default=False, metadata={"key": "break", **REQUIRED})
     known: str | None = None
     """The reason of the `[[known]]` entry that expects this break."""

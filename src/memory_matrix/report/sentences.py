@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
 
 from memory_matrix.report.grouping import Group, breaks, groups
 from memory_matrix.report.model import Cell, EnvironmentRecord, Report, SuiteResult, failing
@@ -17,8 +16,10 @@ from memory_matrix.report.visible import NAME, counted, listed, visible
 _DEFAULT_MATRIX = ("memory-matrix.toml", "pyproject.toml")
 _VALUE = 160
 """Characters of a path or a value in a difference."""
-_PLAIN = re.compile(r"""[^\s"'\\]+""")
+_PLAIN = re.compile(r"""[^\s,"']+""")
 """What needs no quotes as the value of a term of --select."""
+_GLOB = 200
+"""Characters of a value in a command."""
 
 
 def verdict(report: Report) -> str:
@@ -87,7 +88,7 @@ def suite_tally(report: Report) -> str:
 def heading(group: Group) -> str:
     """Return a group's title, such as `unreadable, MM102: 12 cells, 3 pairs`."""
     pairs = counted(len({(cell.writer, cell.reader) for cell in group.cells}), "pair")
-    cause = f", {group.cause}" if group.cause else ""
+    cause = f", {visible(group.cause, NAME)}" if group.cause else ""
     return f"{group.outcome}{cause}: {counted(len(group.cells), 'cell')}, {pairs}"
 
 
@@ -133,19 +134,27 @@ def case(result: SuiteResult) -> str:
 def command(cell: Cell, report: Report) -> str:
     """Return the shell command that runs `cell` alone."""
     config = report.matrix
-    given = [] if config is None or config in _DEFAULT_MATRIX else ["-c", config]
-    return shlex.join(["memory-matrix", "compat", *given, "--select", " ".join(_terms(cell))])
+    given = [] if config is None or config in _DEFAULT_MATRIX else ["-c", _copyable(config)]
+    terms = (
+        f"{key}={_quoted(_copyable(getattr(cell, key)))}"
+        for key in ("writer", "reader", "serializer", "payload")
+    )
+    return shlex.join(["memory-matrix", "compat", *given, "--select", " ".join(terms)])
 
 
-def _terms(cell: Cell) -> Iterator[str]:
-    for key in ("writer", "reader", "serializer", "payload"):
-        # What cannot be shown cannot be copied either: `?` stands for any one character.
-        value = "".join(each if each.isprintable() else "?" for each in getattr(cell, key))
-        yield f"{key}={value if _PLAIN.fullmatch(value) else _quoted(value)}"
+def _copyable(text: str) -> str:
+    """Return a glob for `text`: what cannot be shown cannot be copied, and is any character."""
+    glob = "".join(each if each.isprintable() else "?" for each in text[:_GLOB])
+    return glob + "*" * (len(text) > _GLOB)
 
 
 def _quoted(value: str) -> str:
-    return '"' + re.sub(r'(["\\])', r"\\\1", value) + '"'
+    """Return `value` as a term of --select takes it, where quotes cannot be escaped."""
+    if _PLAIN.fullmatch(value):
+        return value
+    if '"' in value and "'" not in value:
+        return f"'{value}'"
+    return '"' + value.replace('"', "?") + '"'
 
 
 def key_packages(environment: EnvironmentRecord) -> dict[str, str]:

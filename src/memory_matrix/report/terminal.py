@@ -62,6 +62,8 @@ _STYLES: Mapping[Mark, str] = {
     "skipped": "dim",
 }
 
+_CORNER = "writer ↓ reader →"
+
 Part = str | tuple[str, str]
 """A piece of a line: text, or text with a style."""
 
@@ -78,6 +80,12 @@ class Look:
     def most(self, number: int) -> int:
         """Return how many of something to show."""
         return sys.maxsize if self.verbose else number
+
+    @property
+    def most_environments(self) -> int:
+        """How many environments have room in the grid."""
+        room = (self.width - len(_CORNER)) // 3
+        return min(room, self.most(MOST_ENVIRONMENTS))
 
     def show(self, text: str, limit: int = 4000) -> str:
         """Return `text` as this terminal can show it."""
@@ -111,7 +119,7 @@ def _is_unicode(encoding: str | None) -> bool:
 def render(report: Report, look: Look | None = None) -> str:
     """Return the report as text, with ANSI colours where `look` has them."""
     page = _Page(look or Look())
-    grid = grouping.grid(report, page.look.most(MOST_ENVIRONMENTS))
+    grid = grouping.grid(report, page.look.most_environments)
     table = _table(page.look, grid)
     _add_head(page, report)
     _add_environments(page, report, grid, numbered=table.numbered)
@@ -248,14 +256,11 @@ class _Table:
     numbered: bool
 
 
-_CORNER = "writer ↓ reader →"
-
-
 def _table(look: Look, grid: Grid) -> _Table:
     """Return the grid with words where they fit, otherwise with numbers and letters."""
     names = [look.show(name, NAME) for name in grid.names]
     corner = look.show(_CORNER)
-    body = [[_word(grid, writer, reader) for reader in grid.names] for writer in grid.names]
+    body = [[_word(look, grid, writer, reader) for reader in grid.names] for writer in grid.names]
     widths = [
         max(map(_cells, (head, *(row[n][0] for row in body)))) for n, head in enumerate(names)
     ]
@@ -268,32 +273,33 @@ def _table(look: Look, grid: Grid) -> _Table:
 
 def _numbered_table(look: Look, grid: Grid, names: list[str]) -> _Table:
     width = len(str(len(names)))
-    room = max(len(_CORNER), look.width - (width + 2) * len(names))
+    room = max(len(_CORNER), look.width - (width + 1) * len(names))
     heads = [_fitted(f"{n:>{width}} {name}", room, look) for n, name in enumerate(names, 1)]
     letters = [[_letter(grid, writer, reader) for reader in grid.names] for writer in grid.names]
     numbers = [(str(number), "bold") for number in range(1, len(names) + 1)]
     first = max(map(_cells, (look.show(_CORNER), *heads)))
     lines = zip([look.show(_CORNER), *heads], [numbers, *letters], strict=True)
     return _Table(
-        tuple(_row(head, first, line, [width] * len(names)) for head, line in lines), True
+        tuple(_row(head, first, line, [width] * len(names), 1) for head, line in lines), True
     )
 
 
 def _row(
-    head: str, first: int, parts: Sequence[tuple[str, str]], widths: Sequence[int]
+    head: str, first: int, parts: Sequence[tuple[str, str]], widths: Sequence[int], gap: int = 2
 ) -> tuple[Part, ...]:
     padded = (
-        ("  " + _padded(part[0], width), part[1]) for part, width in zip(parts, widths, strict=True)
+        (" " * gap + _padded(part[0], width), part[1])
+        for part, width in zip(parts, widths, strict=True)
     )
     return (_padded(head, first), *padded)
 
 
-def _word(grid: Grid, writer: str, reader: str) -> tuple[str, str]:
+def _word(look: Look, grid: Grid, writer: str, reader: str) -> tuple[str, str]:
     entry = grid.entries.get((writer, reader))
     if entry is None:
         return "", ""
     count = "" if entry.mark in {"ok", "skipped"} else f" {entry.count:,}"
-    return f"{SYMBOLS[entry.mark]} {entry.mark}{count}", _STYLES[entry.mark]
+    return look.show(f"{SYMBOLS[entry.mark]} {entry.mark}{count}"), _STYLES[entry.mark]
 
 
 def _letter(grid: Grid, writer: str, reader: str) -> tuple[str, str]:
@@ -414,7 +420,7 @@ def _add_limits(page: _Page, report: Report) -> None:
 
 def _add_limit(page: _Page, limit: Limit, report: Report) -> None:
     look = page.look
-    cause = f", {limit.cause}" if limit.cause else ""
+    cause = f", {visible(limit.cause, NAME)}" if limit.cause else ""
     where = f", in {look.names(limit.environments)}" if limit.environments else ""
     payloads = counted(len(limit.payloads), "payload")
     title = f"{look.show(limit.serializer, NAME)}: {limit.outcome}{cause}: {payloads}{where}: "

@@ -9,7 +9,7 @@ NAME = 60
 SENTENCE = 400
 """Characters of a message or a reason that reports show."""
 
-_ASCII = {"…": "...", "→": "->", "↓": "v", "✗": "x", "✓": "+", "≠": "!", "○": "o", "·": "-"}
+_ASCII = {"…": "...", "→": "->", "↓": "v", "✗": "x", "✓": "+", "≠": "!=", "○": "o", "·": "-"}
 """What reports' own symbols become where only ASCII can be shown."""
 
 

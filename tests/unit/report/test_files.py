@@ -1,0 +1,281 @@
+"""Reports are written whole or not at all, and read back as they were or refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_matrix.errors import MemoryMatrixError, UsageError
+from memory_matrix.report import files
+from memory_matrix.report.model import Cell, Report, to_json
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_is_written_is_read_back_equal(sample: Report, tmp_path: Path) -> None:
+    written = files.write(sample, tmp_path / "new" / "folder")
+    assert [path.name for path in written] == ["report.json", "report.md"]
+    assert all(path.is_file() for path in written)
+    assert files.load(tmp_path / "new" / "folder") == sample
+    assert files.load(written[0]) == sample
+
+
+def test_report_json_is_what_the_model_says(sample: Report, tmp_path: Path) -> None:
+    path, _ = files.write(sample, tmp_path)
+    assert json.loads(path.read_text("utf-8")) == to_json(sample)
+
+
+def test_an_empty_report_is_read_back_equal(tmp_path: Path) -> None:
+    files.write(Report(), tmp_path)
+    assert files.load(tmp_path) == Report()
+
+
+def test_each_cell_has_a_line_of_its_own(sample: Report, tmp_path: Path) -> None:
+    path, _ = files.write(sample, tmp_path)
+    lines = path.read_text("utf-8").splitlines()
+    cells = [json.loads(line.rstrip(",")) for line in lines if line.startswith('{"writer"')]
+    assert len(cells) == len(sample.cells)
+
+
+HOSTILE = ["\ud800", "\x00", "\x1b[31m", "\u202e", "😀", "a\nb", "", '"\\', "x" * 100_000]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_any_text_is_read_back_equal(text: str, tmp_path: Path) -> None:
+    report = Report(cells=(Cell(text, text, text, text, (text,), "ok", hint=text),))
+    files.write(report, tmp_path)
+    assert files.load(tmp_path) == report
+
+
+def test_an_older_report_is_replaced(sample: Report, tmp_path: Path) -> None:
+    files.write(sample, tmp_path)
+    files.write(Report(), tmp_path)
+    assert files.load(tmp_path) == Report()
+    assert _names(tmp_path) == ["report.json", "report.md"]
+
+
+def test_reports_follow_the_umask(sample: Report, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.touch()
+    for path in files.write(sample, tmp_path):
+        assert path.stat().st_mode == other.stat().st_mode
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "/dev/null/report"])
+def test_a_folder_that_cannot_be_written_is_named(
+    place: str, sample: Report, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(MemoryMatrixError, match=r"The report cannot be written to '.*") as caught:
+        files.write(sample, tmp_path / place)
+    assert caught.value.exit_code == 4
+    assert str(tmp_path / place) in str(caught.value)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_named(sample: Report, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(MemoryMatrixError, match="Permission denied"):
+        files.write(sample, tmp_path)
+    tmp_path.chmod(0o700)
+
+
+def test_a_folder_in_the_place_of_a_report_is_named(sample: Report, tmp_path: Path) -> None:
+    (tmp_path / "report.json").mkdir()
+    with pytest.raises(MemoryMatrixError, match="cannot be written"):
+        files.write(sample, tmp_path)
+    assert _names(tmp_path) == ["report.json"]
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from memory_matrix.errors import MemoryMatrixError
+from memory_matrix.report import files
+
+folder = Path(sys.argv[1])
+report = files.load(folder)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    files.write(report, folder)
+except MemoryMatrixError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_leaves_the_older_report_whole(sample: Report, tmp_path: Path) -> None:
+    files.write(sample, tmp_path)
+    before = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
+    said = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert str(tmp_path) in said.stdout
+    assert not said.stderr
+    assert _names(tmp_path) == ["report.json", "report.md"]
+    assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == before
+
+
+def test_a_run_that_is_interrupted_leaves_no_draft(
+    sample: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        files.write(sample, tmp_path)
+    assert _names(tmp_path) == []
+
+
+def test_large_reports_are_not_held_twice(grown: Callable[..., Report], tmp_path: Path) -> None:
+    tracemalloc = pytest.importorskip("tracemalloc")
+    report = grown(10, payloads=40)
+    tracemalloc.start()
+    try:
+        path, _ = files.write(report, tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < path.stat().st_size
+
+
+def test_a_report_of_40_000_cells_is_written_and_read(
+    grown: Callable[..., Report], tmp_path: Path
+) -> None:
+    report = grown(20, payloads=25, serializers=4)
+    assert len(report.cells) == 40_000
+    files.write(report, tmp_path)
+    assert files.load(tmp_path) == report
+
+
+def test_a_missing_report_is_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "report.json", tmp_path / "nowhere"):
+        with pytest.raises(UsageError, match="There is no report at"):
+            files.load(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_no_report(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "report.json")
+    with pytest.raises(UsageError, match="There is no report at"):
+        files.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no whole JSON"),
+        (b"hello", "no whole JSON"),
+        (b"\xff\xfe\x00", "no report that can be read"),
+        (b"[" * 200_000, "no report that can be read"),
+        (b'{"schema": ' + b"1" * 5000 + b"}", "no report that can be read|its schema is"),
+        (b"[]", "not a report of memory-matrix"),
+        (b"{}", "not a report of memory-matrix"),
+        (b"null", "not a report of memory-matrix"),
+        (b'{"schema": true}', "not a report of memory-matrix"),
+        (b'{"schema": NaN}', "not a report of memory-matrix"),
+        (b'{"schema": 2}', "its schema is 2, this release reads 1"),
+        (b'{"schema": 1}', "has no 'environments'"),
+    ],
+)
+def test_what_is_no_report_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=message) as caught:
+        files.load(tmp_path)
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 400 + len(str(path))
+
+
+def test_a_report_cut_off_anywhere_is_refused(sample: Report, tmp_path: Path) -> None:
+    path, _ = files.write(sample, tmp_path)
+    whole = path.read_bytes().rstrip()
+    for end in range(0, len(whole), 97):
+        path.write_bytes(whole[:end])
+        with pytest.raises(UsageError):
+            files.load(path)
+
+
+def _at(data: Any, *path: str | int) -> Any:
+    for step in path:
+        data = data[step]
+    return data
+
+
+WRONG: list[tuple[tuple[str | int, ...], object, str]] = [
+    (("cells",), {}, r"cells is {}, not a list"),
+    (("cells", 3), None, r"cells\[3\] is None, not an object"),
+    (("cells", 3, "outcome"), "okay", r"cells\[3\].outcome is 'okay', not one of ok, changed"),
+    (("cells", 3, "break"), 1, r"cells\[3\].break is 1, not true or false"),
+    (("cells", 3, "via"), "x", r"cells\[3\].via is 'x', not a list"),
+    (("cells", 3, "via"), [1], r"cells\[3\].via\[0\] is 1, not a text"),
+    (("cells", 6, "error", "stage"), ["load"], r"cells\[6\].error.stage is \['load'\]"),
+    (("cells", 1, "diff", 0, "path"), 7, r"cells\[1\].diff\[0\].path is 7, not a text"),
+    (("environments", 0, "packages"), [], r"environments\[0\].packages is \[\], not an object"),
+    (("environments", 0, "packages", "x"), 2, r"environments\[0\].packages.x is 2, not a text"),
+    (("servers", 0, "kind"), "mysql", r"servers\[0\].kind is 'mysql', not one of postgres, redis"),
+    (("directions",), ["up"], r"directions\[0\] is 'up'"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), WRONG)
+def test_a_wrong_value_is_named_with_its_place(
+    path: tuple[str | int, ...], value: object, message: str, sample: Report, tmp_path: Path
+) -> None:
+    data = to_json(sample)
+    _at(data, *path[:-1])[path[-1]] = value
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    with pytest.raises(UsageError, match=message):
+        files.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("cells", 0, "break"),
+        ("cells", 0, "outcome"),
+        ("cells", 0, "writer"),
+        ("environments", 0, "status"),
+        ("servers", 0, "source"),
+        ("suite",),
+    ],
+)
+def test_a_missing_field_is_never_guessed(
+    path: tuple[str | int, ...], sample: Report, tmp_path: Path
+) -> None:
+    data = to_json(sample)
+    del _at(data, *path[:-1])[path[-1]]
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    with pytest.raises(UsageError, match=f"has no '{path[-1]}'"):
+        files.load(tmp_path)
+
+
+def test_fields_of_a_later_release_are_left_out(sample: Report, tmp_path: Path) -> None:
+    data = to_json(sample)
+    data["colour"] = data["cells"][0]["seconds"] = data["servers"][0]["port"] = 1
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    assert files.load(tmp_path) == sample
+
+
+def test_a_report_with_the_contract_alone_is_read(sample: Report, tmp_path: Path) -> None:
+    data = to_json(sample)
+    for added in ("version", "matrix", "fail_on", "directions", "payloads", "stale_known"):
+        del data[added]
+    for cell in data["cells"]:
+        del cell["cause"]
+    for environment in data["environments"]:
+        del environment["requires"], environment["env"]
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    cells = tuple(replace(cell, cause=None) for cell in sample.cells)
+    assert files.load(tmp_path).cells == cells

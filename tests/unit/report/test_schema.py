@@ -1,0 +1,133 @@
+"""schema.json says what report.json is: all that this release writes, and nothing that is wrong."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any, get_args
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from memory_matrix.matrix.model import Direction, FailOn
+from memory_matrix.report import model
+from memory_matrix.report.model import Report, to_json
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    return json.loads(files("memory_matrix.report").joinpath("schema.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def validator(schema: dict[str, Any]) -> Draft202012Validator:
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def test_a_report_of_every_kind_of_thing_is_valid(
+    sample: Report, validator: Draft202012Validator
+) -> None:
+    assert {cell.outcome for cell in sample.cells} == set(model.OUTCOMES)
+    validator.validate(to_json(sample))
+
+
+def test_an_empty_report_is_valid(validator: Draft202012Validator) -> None:
+    validator.validate(to_json(Report()))
+
+
+def test_fields_of_a_later_release_are_valid(
+    sample: Report, validator: Draft202012Validator
+) -> None:
+    data = to_json(sample)
+    data["colour"] = data["cells"][0]["seconds"] = 1
+    validator.validate(data)
+
+
+def _drop(*path: str | int) -> Callable[[dict[str, Any]], None]:
+    def change(data: Any) -> None:
+        *steps, last = path
+        for step in steps:
+            data = data[step]
+        del data[last]
+
+    return change
+
+
+def _put(value: object, *path: str | int) -> Callable[[dict[str, Any]], None]:
+    def change(data: Any) -> None:
+        *steps, last = path
+        for step in steps:
+            data = data[step]
+        data[last] = value
+
+    return change
+
+
+WRONG = {
+    "another schema": _put(2, "schema"),
+    "no schema": _drop("schema"),
+    "no summary": _drop("summary"),
+    "negative count": _put(-1, "summary", "ok"),
+    "count that is no whole number": _put(1.5, "summary", "cells"),
+    "count missing": _drop("summary", "breaks"),
+    "cells missing": _drop("cells"),
+    "cells as an object": _put({}, "cells"),
+    "cell without a break": _drop("cells", 0, "break"),
+    "cell without a payload": _drop("cells", 0, "payload"),
+    "unknown outcome": _put("fine", "cells", 0, "outcome"),
+    "ok with a break": _put(True, "cells", 0, "break"),
+    "ok with an error": _put({"stage": "load", "type": "E", "message": ""}, "cells", 0, "error"),
+    "known without a break": _put("reason", "cells", 0, "known"),
+    "changed without a difference": _put([], "cells", 1, "diff"),
+    "unwritable without an error": _put(None, "cells", 2, "error"),
+    "break without a direction": _put(None, "cells", 6, "direction"),
+    "unknown direction": _put("upward", "cells", 6, "direction"),
+    "unknown stage": _put("read", "cells", 6, "error", "stage"),
+    "difference without a path": _drop("cells", 1, "diff", 0, "path"),
+    "via as text": _put("redis/string", "cells", 0, "via"),
+    "empty name": _put("", "environments", 0, "name"),
+    "version as a number": _put(3.11, "environments", 0, "packages", "pydantic"),
+    "unavailable without a reason": _put(None, "environments", 2, "reason"),
+    "ready with a reason": _put("why", "servers", 0, "reason"),
+    "unknown status": _put("broken", "servers", 0, "status"),
+    "unknown kind of server": _put("mysql", "servers", 0, "kind"),
+    "unknown suite outcome": _put("flaky", "suite", 0, "outcome"),
+    "unknown fail_on": _put("always", "fail_on"),
+    "unknown status of a payload": _put("gone", "payloads", 0, "status"),
+    "stale_known as text": _put("known[0]", "stale_known"),
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_a_wrong_report_is_not_valid(
+    change: Callable[[dict[str, Any]], None], sample: Report, validator: Draft202012Validator
+) -> None:
+    data = copy.deepcopy(to_json(sample))
+    change(data)
+    assert not validator.is_valid(data)
+
+
+def test_the_schema_has_the_words_of_the_model(schema: dict[str, Any]) -> None:
+    parts = schema["$defs"]
+    assert parts["cell"]["properties"]["outcome"]["enum"] == list(model.OUTCOMES)
+    assert set(parts["direction"]["enum"]) == set(get_args(Direction))
+    assert set(schema["properties"]["fail_on"]["enum"]) == set(get_args(FailOn))
+    assert set(parts["summary"]["required"]) == set(Report().summary())
+
+
+def test_the_schema_requires_every_field_that_is_written(
+    sample: Report, schema: dict[str, Any]
+) -> None:
+    data, parts = to_json(sample), schema["$defs"]
+    assert set(schema["required"]) == set(data)
+    for part, items in {
+        "cell": "cells",
+        "environment": "environments",
+        "server": "servers",
+        "payload": "payloads",
+        "case": "suite",
+    }.items():
+        assert set(parts[part]["required"]) == set(data[items][0])

@@ -1,0 +1,140 @@
+"""The sentences that every report shares."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import pytest
+
+from memory_matrix.matrix import select
+from memory_matrix.report import sentences
+from memory_matrix.report.model import Cell, Difference, EnvironmentRecord, Error, Report
+
+BREAK = Cell(
+    "a", "b", "json", "x", (), "unreadable", True, None, "backward", Error("load", "E", "m")
+)
+
+
+def _report(*cells: Cell, **fields: object) -> Report:
+    return replace(Report(cells=cells), **fields)
+
+
+def test_nothing_compared_is_no_success() -> None:
+    assert sentences.verdict(Report()) == "Nothing was compared: the report has no cells."
+
+
+def test_a_good_run_says_so() -> None:
+    assert (
+        sentences.verdict(_report(Cell("a", "b", "json", "x", (), "ok"))) == "No breaks in 1 cell."
+    )
+
+
+def test_the_worst_pair_is_named() -> None:
+    changed = replace(BREAK, writer="c", outcome="changed", error=None)
+    many = [replace(changed, payload=f"p{number}") for number in range(5)]
+    assert sentences.verdict(_report(BREAK, *many)) == (
+        "6 breaks in 6 cells: 'b' cannot read memory written by 'a'; 1 other pair breaks."
+    )
+    assert sentences.verdict(_report(*many)) == (
+        "5 breaks in 5 cells: 'b' reads another value from memory written by 'c'."
+    )
+
+
+def test_known_breaks_are_told_apart() -> None:
+    known = replace(BREAK, known="expected")
+    assert sentences.verdict(_report(known)) == "1 break in 1 cell, all known."
+    assert sentences.verdict(_report(known, BREAK)).startswith("2 breaks (1 known) in 2 cells: ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "1 cell makes the run fail (fail-on = break)."),
+        ({"fail_on": "never"}, "No cell makes the run fail (fail-on = never)."),
+        (
+            {"directions": ("forward",)},
+            "No cell makes the run fail (fail-on = break, directions = forward).",
+        ),
+        ({"directions": ()}, "No cell makes the run fail (fail-on = break, directions = none)."),
+    ],
+)
+def test_what_fails_the_run_is_said_with_the_rule(fields: dict[str, object], said: str) -> None:
+    assert sentences.consequence(_report(BREAK, **fields)) == said
+
+
+def test_what_could_not_be_had_is_counted(sample: Report) -> None:
+    assert sentences.missing(sample) == "1 environment and 1 server could not be had."
+    assert sentences.missing(Report()) == ""
+
+
+def test_evidence_is_the_error_or_the_first_difference() -> None:
+    assert sentences.evidence(BREAK) == "load: E: m"
+    diff = (Difference("$.a", "int 1", "str '1'"), Difference("$.b", "int 2", "str '2'"))
+    cell = replace(BREAK, error=None, diff=diff)
+    assert sentences.evidence(cell) == "$.a: expected int 1, got str '1'"
+    assert sentences.other_places(cell) == 1
+    assert sentences.evidence(replace(cell, diff=())) == "no details were recorded"
+
+
+def test_a_huge_difference_still_shows_both_sides() -> None:
+    cell = replace(BREAK, error=None, diff=(Difference("$", "x" * 1_000_000, "y" * 1_000_000),))
+    assert "expected xxx" in sentences.evidence(cell)
+    assert "got yyy" in sentences.evidence(cell)
+    assert len(sentences.evidence(cell)) < 500
+
+
+def test_slots_are_named_only_where_they_differ() -> None:
+    one = replace(BREAK, via=("redis/string",))
+    other = replace(BREAK, via=("pg/jsonb",))
+    assert sentences.through(one, _report(one)) == ""
+    assert sentences.through(one, _report(one, other)) == ", through redis/string"
+
+
+NAMES = [
+    "next",
+    "py3.10-pydantic==1.10.*",
+    "two words",
+    "a,b",
+    "it's",
+    'say "hi"',
+    """both ' and " """,
+    "$(touch x)",
+    "`id`; rm -rf ~",
+    "back\\slash\\",
+    "[abc]",
+    "Grüße 日本",
+    "new\nline",
+    "\x1b[31m\u202e",
+    "\ud800",
+    "long" * 1000,
+    "#comment",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_the_command_selects_just_that_cell(name: str) -> None:
+    cell = replace(BREAK, writer=name, payload=name)
+    text = sentences.command(cell, _report(cell))
+    assert text.isprintable()
+    words = shlex.split(text)
+    assert words[:3] == ["memory-matrix", "compat", "--select"]
+    selection = select.parse(words[3])
+    assert selection.allows("writer", name)
+    assert selection.allows("payload", name)
+    assert selection.allows("reader", "b")
+    assert not selection.allows("payload", "another")
+    assert not selection.allows("reader", "a")
+
+
+def test_the_command_names_a_matrix_file_that_is_not_found_by_itself() -> None:
+    assert " -c 'my matrix.toml' " in sentences.command(BREAK, _report(matrix="my matrix.toml"))
+    for found in (None, "memory-matrix.toml", "pyproject.toml"):
+        assert " -c " not in sentences.command(BREAK, _report(matrix=found))
+
+
+def test_key_packages_are_those_asked_for() -> None:
+    installed = {"pydantic": "2.5", "typing-extensions": "4", "idna": "3"}
+    requires = ("Pydantic[email]>=2", "typing_extensions", "./app", "lost==1")
+    record = EnvironmentRecord("a", "3.12.1", installed, requires=requires)
+    assert sentences.key_packages(record) == {"pydantic": "2.5", "typing-extensions": "4"}
