@@ -84,16 +84,15 @@ def open_local(launch: Launch) -> Iterator[Server]:
 def _running(launch: Launch, binary: Binary, user: User | None) -> Iterator[Server]:
     with ExitStack() as stack:
         folder = stack.enter_context(reachable_folder(launch.folder, user))
+        process = stack.enter_context(supervised(folder))
         plan = _PLANS[launch.source.kind](within_reach(binary, user, folder), folder, user)
-        process = stack.enter_context(
-            supervised(plan.commands, folder=folder, stop_signal=plan.stop_signal, user=user)
-        )
+        process.run(plan.commands, stop_signal=plan.stop_signal, user=user)
 
         def ended() -> str | None:
             last_words = process.ended()
             if last_words is not None and _PORT_TAKEN.search(last_words):
                 raise _PortTakenError
-            return last_words and f"It ended while starting: {_shortened(last_words)}"
+            return last_words and f"It ended while starting: {_shortened(last_words)}."
 
         answer = ask_until_ready(
             launch.source.kind,
@@ -163,5 +162,5 @@ def _private_file(path: Path, text: str, user: User | None) -> Path:
 def _shortened(log: str) -> str:
     """Return the last lines of a log as one line."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    text = " | ".join(lines[-3:])
+    text = " | ".join(lines[-3:]).rstrip(".")
     return text if len(text) <= 400 else f"...{text[-397:]}"

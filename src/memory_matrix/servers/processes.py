@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -28,12 +28,39 @@ class User:
     gid: int
 
 
-@dataclass
 class Supervised:
-    """A server's process, through its supervisor."""
+    """A folder and the server in it, both of which go with this process."""
 
-    _supervisor: subprocess.Popen[bytes]
-    _last_words: str = field(default="", init=False)
+    def __init__(self, folder: Path) -> None:
+        # Isolated and without site-packages: that is twice as fast.
+        self._supervisor = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._last_words = ""
+
+    def run(
+        self,
+        commands: Sequence[Sequence[str]],
+        *,
+        stop_signal: signal.Signals,
+        user: User | None = None,
+    ) -> None:
+        """Run `commands` one after the other, once; the last is the server, `stop_signal` ends it."""
+        order = {
+            "parent": os.getpid(),
+            "commands": [list(command) for command in commands],
+            "environ": _environ(),
+            "user": None if user is None else [user.uid, user.gid],
+            "stop_signal": int(stop_signal),
+        }
+        assert self._supervisor.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # It is gone: `ended` says so.
+            self._supervisor.stdin.write(json.dumps(order).encode() + b"\n")
+            self._supervisor.stdin.flush()
 
     def ended(self) -> str | None:
         """Return what the server last wrote once it has ended by itself, None while it runs."""
@@ -45,33 +72,32 @@ class Supervised:
             self._last_words = text.strip() or "it wrote nothing"
         return self._last_words
 
+    def end(self) -> None:
+        """End the server, if it runs, and remove the folder."""
+        assert self._supervisor.stdin is not None
+        assert self._supervisor.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._supervisor.stdin.close()
+        try:
+            self._supervisor.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._supervisor.kill()  # The server goes with it.
+            self._supervisor.wait()
+        finally:
+            self._supervisor.stdout.close()
+
 
 @contextmanager
-def supervised(
-    commands: Sequence[Sequence[str]],
-    *,
-    folder: Path,
-    stop_signal: signal.Signals,
-    user: User | None = None,
-) -> Iterator[Supervised]:
-    """Run `commands` one after the other, the last being the server, until the block is left.
+def supervised(folder: Path) -> Iterator[Supervised]:
+    """Have `folder`, and what is run in it, ended and removed when the block is left.
 
-    The server is ended by `stop_signal`, or else killed, and `folder` removed: when the block is
-    left, and when this process is killed.
+    So it is when this process is killed.
     """
-    # Isolated and without site-packages: that is twice as fast.
-    supervisor = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(_SUPERVISOR)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = Supervised(folder)
     try:
-        _order(supervisor, commands, folder, stop_signal, user)
-        yield Supervised(supervisor)
+        yield process
     finally:
-        _end(supervisor)
+        process.end()
 
 
 def free_port() -> int:
@@ -82,41 +108,7 @@ def free_port() -> int:
         return port
 
 
-def _order(
-    supervisor: subprocess.Popen[bytes],
-    commands: Sequence[Sequence[str]],
-    folder: Path,
-    stop_signal: signal.Signals,
-    user: User | None,
-) -> None:
-    order = {
-        "parent": os.getpid(),
-        "commands": [list(command) for command in commands],
-        "folder": str(folder),
-        "environ": _environ(),
-        "user": None if user is None else [user.uid, user.gid],
-        "stop_signal": int(stop_signal),
-    }
-    assert supervisor.stdin is not None
-    supervisor.stdin.write(json.dumps(order).encode() + b"\n")
-    supervisor.stdin.flush()
-
-
 def _environ() -> dict[str, str]:
     """Return a server's variables: a developer's PGPORT or LANG must not change what is tested."""
     kept = {name: os.environ[name] for name in _ENVIRON if name in os.environ}
     return {**kept, "LC_ALL": "C", "TZ": "UTC"}
-
-
-def _end(supervisor: subprocess.Popen[bytes]) -> None:
-    assert supervisor.stdin is not None
-    with contextlib.suppress(BrokenPipeError):
-        supervisor.stdin.close()
-    try:
-        supervisor.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        supervisor.kill()  # The server goes with it.
-        supervisor.wait()
-    finally:
-        if supervisor.stdout is not None:
-            supervisor.stdout.close()

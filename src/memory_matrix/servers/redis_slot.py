@@ -25,10 +25,14 @@ class RedisString(Slot):
         super().__init__(server)
         self._prefix = f"memory-matrix:{run}:"
         self._client: Any = None
+        self._left: Sequence[str] = []
+        """Keys of a batch whose connection was lost: a server that hangs is not asked twice."""
 
     def connect(self) -> None:
-        """Make a client; it connects when it is used."""
+        """Make a client, and delete what a lost connection left."""
         self._client = redis_client(self.server.url, timeout=slot.TIMEOUT)
+        self._delete(self._left)
+        self._left = []
 
     def close(self) -> None:
         """Give up the client and its connection."""
@@ -48,14 +52,21 @@ class RedisString(Slot):
         try:
             replies = self._exchange(keys, blobs)
         except (redis.RedisError, OSError) as error:
+            self._left = keys
             raise FailedError(self._error(error), lost=True) from None
         finally:
-            with contextlib.suppress(redis.RedisError, OSError):
-                self._client.delete(*keys)
+            self._delete([] if self._left else keys)
         return [
             self._fetched(stored, fetched)
             for stored, fetched in zip(replies[::2], replies[1::2], strict=True)
         ]
+
+    def _delete(self, keys: Sequence[str]) -> None:
+        import redis
+
+        if keys:
+            with contextlib.suppress(redis.RedisError, OSError):
+                self._client.delete(*keys)
 
     def _exchange(self, keys: Sequence[str], blobs: Sequence[bytes]) -> list[Any]:
         with self._client.pipeline(transaction=False) as pipeline:

@@ -1,9 +1,9 @@
 """Runs one server for a parent process, and ends it and removes its folder when the parent is gone.
 
-Started by path, on the standard library alone and with late imports: its start is part of every
-server's start. The parent writes one line of JSON, an `Order`, to its standard input and holds the
-pipe open: the pipe's end is the order to stop, whether the parent closed it or was killed. What a
-server that ended by itself last wrote goes to standard output.
+Started by path with the folder as its argument, on the standard library alone and with late
+imports: its start is part of every server's start. The parent writes one line of JSON, an `Order`,
+to its standard input and holds the pipe open: the pipe's end is the order to stop, whether the
+parent closed it or was killed. What a server that ended by itself last wrote goes to standard output.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Order:
         *,
         parent: int,
         commands: list[list[str]],
-        folder: str,
         environ: dict[str, str],
         user: list[int] | None,
         stop_signal: int,
+        folder: str,
     ) -> None:
         self.parent = parent
         self.commands = commands
@@ -82,21 +82,23 @@ def main() -> int:
     """Run what the parent orders; return 0 after an order to stop, 1 when the server ended."""
     import json
 
-    line = sys.stdin.buffer.readline()
-    if not line.endswith(b"\n"):
-        return 0
-    order = Order(**json.loads(line))
+    folder = sys.argv[1]
     try:
-        ended = _run(order, _Waker())
+        waker = _Waker()
+        line = sys.stdin.buffer.readline()
+        if not line.endswith(b"\n"):
+            return 0
+        order = Order(**json.loads(line), folder=folder)
+        if not _run(order, waker):
+            return 0
         tail = _tail(order.log)
     finally:
-        _free_shared_memory(os.path.join(order.folder, "data", "postmaster.pid"))
-        _remove(order.folder)
-    if ended:
-        with contextlib.suppress(BrokenPipeError):
-            sys.stdout.buffer.write(tail)
-            sys.stdout.buffer.flush()
-    return int(ended)
+        _free_shared_memory(os.path.join(folder, "data", "postmaster.pid"))
+        _remove(folder)
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.buffer.write(tail)
+        sys.stdout.buffer.flush()
+    return 1
 
 
 def _run(order: Order, waker: _Waker) -> bool:

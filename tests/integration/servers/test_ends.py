@@ -19,7 +19,7 @@ import uv
 import memory_matrix
 from memory_matrix.environments.wheels import install_wheel
 from memory_matrix.matrix.model import ServerSource
-from memory_matrix.servers import Server, start_all
+from memory_matrix.servers import Server, start_all, supervisor
 from memory_matrix.servers.binaries import is_reachable
 from memory_matrix.servers.processes import User
 
@@ -184,6 +184,15 @@ def test_an_interrupt_while_servers_start_leaves_nothing(tmp_path: Path, eventua
     assert list((tmp_path / "run").iterdir()) == []
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid_file.read_text()), 0)
+
+
+def test_a_kill_before_there_is_anything_to_run_leaves_no_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "password").touch()
+    command = [sys.executable, "-I", "-S", supervisor.__file__, str(folder)]
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
+    assert not folder.exists()
 
 
 @pytest.mark.skipif(

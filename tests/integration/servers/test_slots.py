@@ -238,6 +238,9 @@ def test_a_cut_connection_is_made_again(server: Server) -> None:
     results = stored(server, WithEvent(1200, cut))
     assert [each.key for each in results if each.error] == []
     assert len(results) == 1200
+    if server.source.kind == "redis":
+        with contextlib.closing(redis_client(server.url, timeout=10)) as client:
+            assert client.keys("memory-matrix:*") == []
 
 
 def test_a_server_that_hangs_is_unavailable(
