@@ -52,6 +52,8 @@ class Writes:
     """By payload and serializer."""
     lacking: Mapping[str, str] = field(default_factory=dict)
     """Serializers that the environment lacks, with the reason."""
+    modules: tuple[str, ...] = ()
+    """What its payloads import."""
     broken: str | None = None
     """Why the environment cannot be used at all."""
 

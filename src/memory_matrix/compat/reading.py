@@ -23,6 +23,7 @@ class _Draft:
     environment: Environment
     steps: list[dict[str, Any]]
     keys: list[ReadKey]
+    modules: tuple[str, ...] = ()
     results: dict[ReadKey, ReadResult] = field(default_factory=dict)
     broken: str | None = None
     starts: int = 0
@@ -82,11 +83,12 @@ def _draft(
             "text": key.text,
             "payload": key.payload,
             "serializer": key.serializer,
+            "mine": any(writer is own for writer in wanted[key]),
             **comparison(own.meanings.get(key.payload), _writers_meanings(key, wanted[key])),
         }
         for number, key in enumerate(keys)
     ]
-    return _Draft(environment, steps, keys)
+    return _Draft(environment, steps, keys, own.modules)
 
 
 def comparison(own: Meaning | None, writers: Sequence[Meaning]) -> dict[str, Any]:
@@ -126,7 +128,8 @@ def _keys_with_writers(
 def _rest(draft: _Draft) -> dict[str, Any]:
     draft.starts += 1
     return {
-        "steps": [step for step in draft.steps if draft.keys[step["step"]] not in draft.results]
+        "preload": draft.modules if draft.starts == 1 else None,
+        "steps": [step for step in draft.steps if draft.keys[step["step"]] not in draft.results],
     }
 
 

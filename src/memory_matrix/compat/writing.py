@@ -76,6 +76,7 @@ class _Draft:
     lacking: dict[str, Error] = field(default_factory=dict)
     sources: dict[str, Event] = field(default_factory=dict)
     serializers: set[str] = field(default_factory=set)
+    modules: dict[str, None] = field(default_factory=dict)
     broken: str | None = None
     starts: int = 0
     done: bool = False
@@ -110,10 +111,10 @@ def write_all(
 
 
 def _rest(draft: _Draft) -> dict[str, Any]:
-    """Return what a worker that is started again still has to do."""
+    """Return what a worker has to do; started again, what is left, and without preloading."""
     draft.starts += 1
     if draft.starts == 1:
-        return {}
+        return {"preload": []}
     names = [name for event in draft.sources.values() for name in event.get("payloads", ())]
     finished = {
         name
@@ -121,7 +122,8 @@ def _rest(draft: _Draft) -> dict[str, Any]:
         if draft.meanings[name].outcome != "built"
         or all((name, serializer) in draft.written for serializer in draft.serializers)
     }
-    return {"only": [name for name in names if name not in finished]} if names else {}
+    only = [name for name in names if name not in finished] if names else None
+    return {"only": only, "preload": None}
 
 
 def _on_source(draft: _Draft, event: Event) -> None:
@@ -153,10 +155,12 @@ def _on_payload(draft: _Draft, event: Event) -> None:
         unstable=differences(event.get("differs", ())),
         location=event.get("location"),
     )
+    draft.modules.update(dict.fromkeys(event.get("imported", ())))
     draft.doing = f"writing payload {name!r}"
 
 
 def _on_written(draft: _Draft, event: Event) -> None:
+    draft.modules.update(dict.fromkeys(event.get("imported", ())))
     draft.written[event["payload"], event["serializer"]] = Written(
         outcome="unwritable" if event["outcome"] == "lacking" else event["outcome"],
         blob=event.get("blob"),
@@ -246,6 +250,7 @@ def _finished(draft: _Draft, names: Mapping[str, Sequence[str]]) -> Writes:
         meanings={**draft.meanings, **failed},
         written=draft.written,
         lacking={label: lacking_sentence(label, error) for label, error in draft.lacking.items()},
+        modules=tuple(draft.modules),
         broken=draft.broken,
     )
 

@@ -15,6 +15,11 @@ import sys
 import time
 import typing
 
+try:
+    import resource
+except ImportError:  # not on every platform
+    resource = None  # type: ignore[assignment]
+
 Step = typing.Dict[str, typing.Any]
 Result = typing.Dict[str, typing.Any]
 Work = typing.Callable[[Step], Result]
@@ -22,6 +27,9 @@ Work = typing.Callable[[Step], Result]
 
 TICK = 0.05
 """Seconds between looks at whether a child that sends nothing is still alive."""
+
+SIGN_OF_LIFE = 0.5
+"""Seconds between signs of life of a child that imports modules."""
 
 LONGEST_RESULT = 64 << 20
 """Bytes of one result; what is longer is no result."""
@@ -55,8 +63,6 @@ class Runner:
         self._orphaned_by = orphaned_by
         self._private = tuple(private)
         self._child: typing.Optional[Child] = None
-        if hasattr(gc, "freeze"):
-            gc.freeze()  # a collection in a child then leaves the shared pages alone
 
     def run(
         self, steps: typing.Sequence[Step], batch: int = 1
@@ -111,9 +117,13 @@ class Child:
         self._lines = b""
         self._printed = b""
         self._status: typing.Optional[int] = None
+        self._deadline = 0.0
+        self._ended = False
         self._timed_out = False
         results, results_in = os.pipe()
         output, output_in = os.pipe()
+        if hasattr(gc, "freeze"):
+            gc.freeze()  # a collection in the child then leaves the pages that we share alone
         self.pid = os.fork()
         if self.pid == 0:
             for descriptor in (results, output) + tuple(private):
@@ -137,27 +147,20 @@ class Child:
         poll = select.poll()
         for descriptor in (self._results, self._output, orphaned_by):
             poll.register(descriptor, select.POLLIN | select.POLLHUP)
-        deadline = time.monotonic() + self._limits.timeout
-        while True:
+        self._deadline = time.monotonic() + self._limits.timeout
+        while self._missing and not self._ended:
             events = dict(poll.poll(TICK * 1000))
             if orphaned_by in events and not os.read(orphaned_by, 4096):
                 raise OrphanedError
             if self._output in events and not self._drain_output():
                 poll.unregister(self._output)
             if self._results in events:
-                more = os.read(self._results, 1 << 16)
-                self._lines += more
-                for result in self._complete_results():
+                for result in self._arrived():
                     yield result
-                    deadline = time.monotonic() + self._limits.timeout
-                    self._missing -= 1
-                if not more or not self._missing or len(self._lines) > LONGEST_RESULT:
-                    return
             elif not events and self._has_died():
                 return  # a grandchild may hold the pipe open
-            if time.monotonic() > deadline:
-                self._timed_out = True
-                return
+            if time.monotonic() > self._deadline and not self._ended:
+                self._timed_out = self._ended = True
 
     def kill(self) -> None:
         """End the child and what it started, and close its pipes. May be called twice."""
@@ -186,17 +189,25 @@ class Child:
         printed = self._printed.decode("utf-8", "replace").strip()
         if printed:
             text += "; it last printed: " + printed[-300:]
-        return {"outcome": "crashed", "error": {"type": kind, "message": text}}
+        return {"outcome": "crashed", "error": {"type": kind, "message": text}, "imported": []}
 
-    def _complete_results(self) -> typing.Iterator[Result]:
+    def _arrived(self) -> typing.Iterator[Result]:
+        """Yield the results that have come whole; anything that comes moves the deadline."""
+        more = os.read(self._results, 1 << 16)
+        self._lines += more
         lines = self._lines.split(b"\n")
         self._lines = lines.pop()
-        for line in lines:
+        self._ended = not more or len(self._lines) > LONGEST_RESULT
+        for line in filter(None, lines):  # an empty one is a sign of life
             try:
-                yield json.loads(line.decode("ascii"))
+                result = json.loads(line.decode("ascii"))
             except ValueError:  # the cell wrote into our pipe
-                self._lines = b" " * (LONGEST_RESULT + 1)
+                self._ended = True
                 return
+            self._missing -= 1
+            yield result
+        if lines:
+            self._deadline = time.monotonic() + self._limits.timeout
 
     def _drain_output(self) -> bool:
         more = os.read(self._output, 1 << 16)
@@ -225,6 +236,7 @@ def _be_child(
         os.dup2(output, 1)
         os.dup2(output, 2)
         _limit_memory(limits.memory)
+        _show_life(results)
         for step in steps:
             _send(results, work(step))
     except BaseException:
@@ -243,10 +255,27 @@ def _send(descriptor: int, result: Result) -> None:
                 raise
 
 
-def _limit_memory(mebibytes: int) -> None:
-    try:
-        import resource
+def _show_life(descriptor: int) -> None:
+    """Give a sign of life while modules are imported: their time is not the cell's.
 
+    Importing a large package for the first time may take longer than any cell should.
+    """
+    if not hasattr(sys, "addaudithook"):  # Python 3.7 and older
+        return
+    last = [time.monotonic()]
+
+    def hook(event: str, _: typing.Any) -> None:
+        if event == "import" and time.monotonic() - last[0] > SIGN_OF_LIFE:
+            last[0] = time.monotonic()
+            os.write(descriptor, b"\n")
+
+    sys.addaudithook(hook)
+
+
+def _limit_memory(mebibytes: int) -> None:
+    if resource is None:
+        return
+    try:
         with open("/proc/self/statm") as statm:
             held = int(statm.read().split()[0]) * resource.getpagesize()
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -255,7 +284,7 @@ def _limit_memory(mebibytes: int) -> None:
             wanted = min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    except (ImportError, OSError, ValueError):
+    except (OSError, ValueError):
         pass  # not Linux: the time limit still holds
 
 

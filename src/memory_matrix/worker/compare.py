@@ -4,7 +4,7 @@ import collections
 import json
 import typing
 
-from memory_matrix.worker.describe import MISSING
+from memory_matrix.worker.parts import MISSING
 
 Node = typing.Any
 Object = typing.Dict[str, typing.Any]

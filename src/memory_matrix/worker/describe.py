@@ -19,10 +19,10 @@ import hashlib
 import json
 import typing
 
-from memory_matrix.worker.naming import stable_text, type_name
+from memory_matrix.worker import objects, scalars
+from memory_matrix.worker.naming import type_name
+from memory_matrix.worker.parts import Node, Object, entries, items, members
 
-Node = typing.Any
-Object = typing.Dict[str, typing.Any]
 Table = typing.Dict[str, typing.Any]
 
 
@@ -31,8 +31,6 @@ MOST_OBJECTS = 300000
 
 LONGEST_TEXT = 1 << 16
 """Characters of one string that are kept whole; of a longer one its ends and its digest."""
-
-MISSING = ["<missing>"]
 
 SMALL = 1 << 63
 
@@ -91,16 +89,12 @@ class _Describer:
         return [place]
 
     def _scalar(self, kind: type, value: typing.Any) -> Node:
-        from memory_matrix.worker import scalars
-
         try:
             return scalars.scalar(kind, value)
         except Exception as error:
             return ["<raises>", type_name(type(error))]
 
     def _object(self, value: object) -> Object:
-        from memory_matrix.worker import objects
-
         kind = type(value)
         described: Object = {"t": type_name(kind)}
         try:
@@ -114,35 +108,6 @@ class _Describer:
         except Exception as error:
             described["facts"] = {"<raises>": type_name(type(error))}
         return described
-
-
-def items(describer: _Describer, value: typing.Any, described: Object) -> None:
-    """Put the items of a sequence into `described`."""
-    node = describer.node
-    described["items"] = [node(item) for item in value]
-
-
-def entries(describer: _Describer, value: typing.Any, described: Object) -> None:
-    """Put the keys and values of a mapping into `described`."""
-    node = describer.node
-    described["entries"] = [[node(key), node(value)] for key, value in value.items()]
-
-
-def members(describer: _Describer, value: typing.Any, described: Object) -> None:
-    """Put the members of a set into `described`, in an order that does not depend on hashes."""
-    node = describer.node
-    described["members"] = [node(member) for member in sorted(value, key=_order)]
-
-
-def _order(member: object) -> str:
-    if isinstance(member, tuple):
-        return "tuple:" + ",".join(_order(item) for item in member)
-    if isinstance(member, frozenset):
-        return "frozenset:" + ",".join(sorted(_order(item) for item in member))
-    try:
-        return type(member).__name__ + ":" + stable_text(repr(member))
-    except Exception:
-        return type(member).__name__
 
 
 def _long_text(text: str) -> Node:

@@ -6,14 +6,18 @@ import typing
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,16}\b")
 
+_RENAMED = {"_sre.SRE_Pattern": "re.Pattern", "_sre.SRE_Match": "re.Match"}
+"""Names that Python 3.6 had for what later ones call otherwise."""
 
-def type_name(kind: type) -> str:
-    """Return where `kind` is publicly found: `pathlib.PosixPath` for `pathlib._local.PosixPath`."""
+
+def type_name(kind: typing.Any) -> str:
+    """Return where a class or function is publicly found: not `pathlib._local` but `pathlib.Path`."""
     module = getattr(kind, "__module__", None)
     name = getattr(kind, "__qualname__", None) or getattr(kind, "__name__", "?")
     if not isinstance(module, str) or module == "builtins":
         return str(name)
-    return _public_module(module, str(name), kind) + "." + str(name)
+    full = _public_module(module, str(name), kind) + "." + str(name)
+    return _RENAMED.get(full, full)
 
 
 def _public_module(module: str, name: str, kind: object) -> str:

@@ -9,11 +9,10 @@ import importlib
 import types
 import typing
 
-from memory_matrix.worker import describe
+from memory_matrix.worker import parts
 from memory_matrix.worker.naming import stable_text, type_name
+from memory_matrix.worker.parts import Describer, Object
 
-Object = typing.Dict[str, typing.Any]
-Describer = typing.Any
 Describe = typing.Callable[[Describer, typing.Any, Object], None]
 
 
@@ -53,9 +52,9 @@ def declared_fields(kind: type) -> typing.Optional[typing.Dict[str, typing.Any]]
 
 def _base_parts(describer: Describer, value: typing.Any, described: Object) -> bool:
     """Describe what a subclass of a built-in type, or an exception, inherits from it."""
-    for base, parts in _BASES:
+    for base, describe in _BASES:
         if isinstance(value, base):
-            parts(describer, value, described)
+            describe(describer, value, described)
             return True
     return False
 
@@ -206,7 +205,7 @@ class _Raises:
 
 def _field_node(describer: Describer, held: typing.Any) -> typing.Any:
     if held is _UNSET:
-        return describe.MISSING
+        return parts.MISSING
     if type(held) is _Raises:
         return ["<raises>", held.error]
     return describer.node(held)
@@ -286,7 +285,7 @@ def _known_default(default: typing.Any) -> typing.Any:
     return _UNSET
 
 
-def _pydantic_internals(value: typing.Any) -> typing.Dict[str, str]:
+def _pydantic_internals(value: typing.Any) -> typing.Dict[str, typing.Any]:
     """Return the types of what pydantic needs to work on a model at all."""
     if hasattr(type(value), "__pydantic_core_schema__"):
         names = ["__pydantic_fields_set__", "__pydantic_extra__"]
@@ -296,9 +295,8 @@ def _pydantic_internals(value: typing.Any) -> typing.Dict[str, str]:
         return {}
     held = ((name, _get(value, name)) for name in names)
     return {
-        name: "missing" if item is _UNSET else type_name(type(item))
+        name: parts.MISSING if item is _UNSET else ["type", type_name(type(item))]
         for name, item in held
-        if item is not None
     }
 
 
@@ -350,7 +348,7 @@ def _code(describer: Describer, value: types.CodeType, described: Object) -> Non
 
 def _deque(describer: Describer, value: typing.Any, described: Object) -> None:
     described["facts"] = {"maxlen": describer.node(value.maxlen)}
-    describe.items(describer, value, described)
+    parts.items(describer, value, described)
 
 
 def _mapping(describer: Describer, value: typing.Any, described: Object) -> None:
@@ -391,7 +389,7 @@ def _exception(describer: Describer, value: BaseException, described: Object) ->
         facts["exceptions"] = describer.node(nested)
         facts["message"] = describer.node(getattr(value, "message", None))
     else:
-        describe.items(describer, value.args, described)
+        parts.items(describer, value.args, described)
 
 
 def _ndarray(describer: Describer, value: typing.Any, described: Object) -> None:
@@ -472,10 +470,10 @@ _BASES: typing.Tuple[typing.Tuple[typing.Any, Describe], ...] = (
     (BaseException, _exception),
     (collections.deque, _deque),
     (dict, _mapping),
-    (list, describe.items),
-    (tuple, describe.items),
-    (set, describe.members),
-    (frozenset, describe.members),
+    (list, parts.items),
+    (tuple, parts.items),
+    (set, parts.members),
+    (frozenset, parts.members),
     (str, _text_value),
     (float, _float_value),
     (int, _int_value),

@@ -22,6 +22,8 @@ class Reader(Actor):
         """Do every step and emit what became of it."""
         for step, result in runner.run(self.session.job["steps"]):
             self.session.emit(dict(result, event="read", step=step["step"]))
+            if step["mine"]:
+                self.learn(result)
             self.suspect(runner, result)
 
     def do_read(self, step: Step) -> Result:

@@ -35,6 +35,7 @@ class Session:
     def prepare(self) -> None:
         """Import the payloads and the serializers, and tell what this environment lacks."""
         modules.add_folders(self.job["path"])
+        modules.preload(self.job["preload"] or ())
         for source in self.job["payloads"]:
             self._import_payloads(source)
         for label, target in self.job["serializers"].items():

@@ -1,10 +1,11 @@
 """What writing and reading share: looking at a value, keeping it, and telling what was raised."""
 
 import os
+import sys
 import typing
 
 from memory_matrix.payloads.lacking import Lacking
-from memory_matrix.worker import describe
+from memory_matrix.worker import describe, modules
 from memory_matrix.worker.cells import Result, Runner, Step
 from memory_matrix.worker.describe import Table
 from memory_matrix.worker.errors import installed
@@ -40,10 +41,13 @@ class Actor:
     def work(self, step: Step) -> Result:
         """Do one step. Runs in a child; never raises for what the step does."""
         do: typing.Callable[[Step], Result] = getattr(self, "do_" + step["do"])
+        before = set(sys.modules)
         try:
-            return do(step)
+            result = do(step)
         except FailedStepError as failed:
-            return failed.result
+            result = failed.result
+        result["imported"] = [name for name in sys.modules if name not in before]
+        return result
 
     def do_import(self, step: Step) -> Result:
         """Say whether a module of the environment's own packages can be imported at all."""
@@ -54,6 +58,11 @@ class Actor:
         except BaseException as error:
             return {"broken": self.session.scrubber.error("build", error)}
         return {"broken": None}
+
+    def learn(self, result: Result) -> None:
+        """Import what the environment's own code imported in a child, so that it is paid once."""
+        if self.session.job["preload"] is not None:
+            modules.preload(result["imported"])
 
     def suspect(self, runner: Runner, result: Result) -> None:
         """Tell the orchestrator when what was raised shows that the environment is broken."""

@@ -27,6 +27,7 @@ class Writer(Actor):
                     location=location(payload.build),
                 )
             )
+            self.learn(result)
             self.suspect(runner, result)
             return bool(result["outcome"] == "built")
         return False
@@ -40,6 +41,7 @@ class Writer(Actor):
             self.session.emit(
                 dict(result, event="written", payload=payload.name, serializer=step["serializer"])
             )
+            self.learn(result)
             self.suspect(runner, result)
 
     def do_expect(self, step: Step) -> Result:
@@ -47,7 +49,7 @@ class Writer(Actor):
         payload = self.session.payloads[step["payload"]]
         table = describe.describe(self._build(payload))
         again = describe.describe(self._build(payload))
-        result = {
+        result: Result = {
             "outcome": "built",
             "expected": self.keep("descriptions", describe.encode(table)),
             "probe": None,

@@ -1,0 +1,42 @@
+"""The parts that a description lists: items, entries and members, for whatever type has them."""
+
+import typing
+
+from memory_matrix.worker.naming import stable_text
+
+Node = typing.Any
+Object = typing.Dict[str, typing.Any]
+Describer = typing.Any
+"""What turns a part into its node."""
+
+MISSING = ["<missing>"]
+"""The node of an attribute that the object should have and has not."""
+
+
+def items(describer: Describer, value: typing.Any, described: Object) -> None:
+    """Put the items of a sequence into `described`."""
+    node = describer.node
+    described["items"] = [node(item) for item in value]
+
+
+def entries(describer: Describer, value: typing.Any, described: Object) -> None:
+    """Put the keys and values of a mapping into `described`."""
+    node = describer.node
+    described["entries"] = [[node(key), node(value)] for key, value in value.items()]
+
+
+def members(describer: Describer, value: typing.Any, described: Object) -> None:
+    """Put the members of a set into `described`, in an order that does not depend on hashes."""
+    node = describer.node
+    described["members"] = [node(member) for member in sorted(value, key=_order)]
+
+
+def _order(member: object) -> str:
+    if isinstance(member, tuple):
+        return "tuple:" + ",".join(_order(item) for item in member)
+    if isinstance(member, frozenset):
+        return "frozenset:" + ",".join(sorted(_order(item) for item in member))
+    try:
+        return type(member).__name__ + ":" + stable_text(repr(member))
+    except Exception:
+        return type(member).__name__
