@@ -127,12 +127,10 @@ class Limit:
 
     outcome: str
     serializer: str
-    cause: str | None
-    hint: str | None
+    causes: tuple[str, ...]
     payloads: tuple[str, ...]
     environments: tuple[str, ...]
     """Those where it shows; empty for all that wrote anything."""
-    slots: tuple[str, ...]
     example: Cell
 
 
@@ -321,13 +319,16 @@ def known_breaks(report: Report) -> tuple[KnownBreaks, ...]:
     return tuple(KnownBreaks(reason, tuple(members)) for reason, members in found.items())
 
 
-def limits(report: Report, outcomes: frozenset[str]) -> tuple[Limit, ...]:
-    """Return the own cells with one of `outcomes` by serializer and cause, once per payload."""
+def limits(report: Report, outcomes: frozenset[str], *, by_cause: bool) -> tuple[Limit, ...]:
+    """Return the own cells with one of `outcomes` by serializer, and by cause if asked for.
+
+    Each payload is there once, however many environments it shows in.
+    """
     own = [cell for cell in report.cells if cell.own]
     writers = _unique(cell.writer for cell in own if cell.outcome != "skipped")
     found = _by(
         (cell for cell in own if cell.outcome in outcomes),
-        lambda cell: (cell.outcome, cell.serializer, cell.cause, cell.hint, _kind(cell)),
+        lambda cell: (cell.serializer, cell.outcome, by_cause and (cell.cause, _kind(cell))),
     )
     return tuple(_limit(cells, writers) for cells in found.values())
 
@@ -338,11 +339,9 @@ def _limit(cells: list[Cell], writers: tuple[str, ...]) -> Limit:
     return Limit(
         first.outcome,
         first.serializer,
-        first.cause,
-        first.hint,
+        _unique(cell.cause for cell in cells if cell.cause is not None),
         _unique(cell.payload for cell in cells),
         () if len(environments) == len(writers) else environments,
-        _unique(slot for cell in cells for slot in cell.via),
         first,
     )
 

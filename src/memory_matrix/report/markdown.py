@@ -253,7 +253,7 @@ def _known(report: Report) -> Section:
 
 
 def _limits(report: Report, title: str, outcomes: frozenset[str]) -> Section:
-    rows = [_limit(each, report) for each in grouping.limits(report, outcomes)]
+    rows = [_limit(each, report) for each in grouping.limits(report, outcomes, by_cause=True)]
     columns = "| serializer | outcome | payloads | environments | for example |\n"
     return Section(title, rows, f"{columns}|---|---|---|---|---|\n")
 
@@ -262,9 +262,9 @@ def _limit(limit: Limit, report: Report) -> str:
     example = limit.example
     through = sentences.through(example, report)
     line = f"{visible(example.payload, NAME)}{through}: {sentences.evidence(example)}"
-    cause = f", {prose(limit.cause)}" if limit.cause else ""
+    causes = f", {_cells(limit.causes)}" if limit.causes else ""
     return (
-        f"| {_cell(limit.serializer)} | {limit.outcome}{cause} | {_cells(limit.payloads)}"
+        f"| {_cell(limit.serializer)} | {limit.outcome}{causes} | {_cells(limit.payloads)}"
         f" | {_cells(limit.environments) or 'all'} | {_cell(line, 1000)} |\n"
     )
 

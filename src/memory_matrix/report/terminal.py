@@ -408,7 +408,7 @@ def _add_known(page: _Page, report: Report) -> None:
 
 def _add_limits(page: _Page, report: Report) -> None:
     for title, outcomes in grouping.LIMITS.items():
-        limits = grouping.limits(report, outcomes)
+        limits = grouping.limits(report, outcomes, by_cause=page.look.verbose)
         if not limits:
             continue
         page.title(title)
@@ -419,15 +419,14 @@ def _add_limits(page: _Page, report: Report) -> None:
 
 
 def _add_limit(page: _Page, limit: Limit, report: Report) -> None:
-    look = page.look
-    cause = f", {visible(limit.cause, NAME)}" if limit.cause else ""
-    where = f", in {look.names(limit.environments)}" if limit.environments else ""
+    look, example = page.look, limit.example
+    causes = f" ({look.names(limit.causes, 3)})" if limit.causes else ""
+    where = f" in {look.names(limit.environments)}" if limit.environments else ""
     payloads = counted(len(limit.payloads), "payload")
-    title = f"{look.show(limit.serializer, NAME)}: {limit.outcome}{cause}: {payloads}{where}: "
+    title = f"{look.show(limit.serializer, NAME)}: {payloads} {limit.outcome}{where}{causes}: "
     page.add((title, "bold"), look.names(limit.payloads), indent=2)
-    if look.verbose and limit.hint:
-        page.add(visible(limit.hint, 1000), indent=4)
-    example = limit.example
+    if look.verbose and example.hint:
+        page.add(visible(example.hint, 1000), indent=4)
     through = sentences.through(example, report)
     page.add(f"e.g. {visible(example.payload, NAME)}{through}: {_evidence(example)}", indent=4)
 

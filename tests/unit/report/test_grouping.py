@@ -159,11 +159,23 @@ def test_a_limit_is_told_once_for_all_environments() -> None:
         for name, payload in product("ab", "xy")
     ]
     outcomes = frozenset({"changed"})
-    (limit,) = grouping.limits(Report(cells=tuple(cells)), outcomes)
+    (limit,) = grouping.limits(Report(cells=tuple(cells)), outcomes, by_cause=True)
     assert limit.payloads == ("x", "y")
     assert limit.environments == ()
-    (limit,) = grouping.limits(Report(cells=(*cells[:2], *_between(["bb"], OK))), outcomes)
+    (limit,) = grouping.limits(
+        Report(cells=(*cells[:2], *_between(["bb"], OK))), outcomes, by_cause=True
+    )
     assert limit.environments == ("a",)
+
+
+def test_limits_are_told_by_cause_only_where_asked() -> None:
+    own = replace(OK, reader="a", outcome="changed", direction=None)
+    cells = (replace(own, cause="MM201"), replace(own, cause="MM202", payload="y"))
+    report, outcomes = Report(cells=cells), frozenset({"changed"})
+    (limit,) = grouping.limits(report, outcomes, by_cause=False)
+    assert (limit.causes, limit.payloads) == (("MM201", "MM202"), ("x", "y"))
+    causes = [each.causes for each in grouping.limits(report, outcomes, by_cause=True)]
+    assert causes == [("MM201",), ("MM202",)]
 
 
 def test_a_known_break_is_told_by_its_reason() -> None:
