@@ -81,7 +81,7 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}\nSee `{self.prog} --help`.")
 
 
-_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
+_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"  # noqa: SLF001 - it has no other name
 
 
 def _parser() -> _Parser:
@@ -260,11 +260,11 @@ def _plan(options: argparse.Namespace) -> int:
 
     from memory_matrix.matrix import plan
 
-    planned = plan.plan(_matrix(options)[0])
+    matrix, _ = _matrix(options)
     if options.json:
-        print(json.dumps(plan.plan_json(planned), indent=2))
+        print(json.dumps(plan.plan_json(matrix), indent=2))
     else:
-        print("\n".join(plan.render(planned, verbose=options.verbose)))
+        print("\n".join(plan.lines(plan.plan(matrix), verbose=options.verbose)))
     return 0
 
 

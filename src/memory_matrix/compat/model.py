@@ -20,6 +20,8 @@ class Meaning:
     outcome: BuildOutcome
     expected: str | None = None
     """Digest of the value's own description."""
+    plain: str | None = None
+    """Digest of the value itself, where it is plain; it means something in this environment only."""
     probe: str | None = None
     """Digest of what the payload's probe sees; None without a usable probe."""
     reason: str | None = None

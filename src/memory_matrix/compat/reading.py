@@ -99,12 +99,18 @@ def comparison(own: Meaning | None, writers: Sequence[Meaning]) -> dict[str, Any
     if own is not None and own.outcome == "built":
         return {
             "own": True,
+            "plain": None if own.probe else own.plain,
             "probing": own.probe is not None,
             "against": [own.probe or own.expected],
         }
     probing = all(meaning.probe is not None for meaning in writers)
     against = {meaning.probe if probing else meaning.expected for meaning in writers}
-    return {"own": False, "probing": probing, "against": sorted(filter(None, against))}
+    return {
+        "own": False,
+        "plain": None,
+        "probing": probing,
+        "against": sorted(filter(None, against)),
+    }
 
 
 def _writers_meanings(key: ReadKey, writers: Sequence[Writes]) -> list[Meaning]:

@@ -150,6 +150,7 @@ def _on_payload(draft: _Draft, event: Event) -> None:
     draft.meanings[name] = Meaning(
         outcome=event["outcome"],
         expected=event.get("expected"),
+        plain=event.get("plain"),
         probe=event.get("probe"),
         reason=event.get("reason") or (_sentence(error) if error else None),
         unstable=differences(event.get("differs", ())),

@@ -17,6 +17,7 @@ attribute of its own) and `default` (names of the fields that hold their declare
 
 import hashlib
 import json
+import marshal
 import typing
 
 from memory_matrix.worker import objects, scalars
@@ -34,6 +35,10 @@ LONGEST_TEXT = 1 << 16
 
 SMALL = 1 << 63
 
+_PLAIN = ("list", "tuple", "dict")
+
+_BYTES = (b'["bytes",', b'["bytearray",', b'["memoryview",')
+
 
 def describe(value: object) -> Table:
     """Return the description of `value`. Never raises for what the value does when it is looked at."""
@@ -43,6 +48,24 @@ def describe(value: object) -> Table:
 def encode(table: Table) -> bytes:
     """Return the one form of `table` that is stored and digested."""
     return json.dumps(table, separators=(",", ":"), sort_keys=True).encode("ascii")
+
+
+def is_plain(table: Table) -> bool:
+    """Say whether a value has nothing but lists, tuples, dicts, text and numbers in it."""
+    return all(described["t"] in _PLAIN for described in table["objects"]) and not any(
+        kind in encoded for encoded in [encode(table)] for kind in _BYTES
+    )
+
+
+def plain_digest(value: typing.Any) -> typing.Optional[str]:
+    """Return a digest of a plain value that only equal values of equal types share, or None.
+
+    It means something to one interpreter only. Bytes and what looks like bytes are not told apart.
+    """
+    try:
+        return digest(marshal.dumps(value, 2))
+    except ValueError:
+        return None
 
 
 def digest(data: bytes) -> str:

@@ -15,6 +15,10 @@ if typing.TYPE_CHECKING:
     from memory_matrix.worker.session import Session
 
 
+BATCH = 16
+"""Steps that one child does: forking costs more than most steps do."""
+
+
 class Actor:
     """Does the steps of one worker in the children that a `Runner` forks."""
 
@@ -103,3 +107,8 @@ class FailedStepError(Exception):
     def __init__(self, result: Result) -> None:
         super().__init__()
         self.result = result
+
+
+def ran_out(result: Result) -> bool:
+    """Say whether a step ran out of memory, to which others in the same child may have added."""
+    return bool(result["outcome"] == "crashed" and result["error"]["type"] == "MemoryError")

@@ -1,11 +1,13 @@
 """Write: build each payload, describe it, and dump it with each serializer."""
 
+import typing
+
 from memory_matrix.worker import describe
 from memory_matrix.worker.cells import Result, Runner, Step
 from memory_matrix.worker.compare import compare
 from memory_matrix.worker.errors import location
 from memory_matrix.worker.modules import Payload
-from memory_matrix.worker.steps import Actor, FailedStepError
+from memory_matrix.worker.steps import BATCH, Actor, FailedStepError, ran_out
 
 
 class Writer(Actor):
@@ -13,33 +15,27 @@ class Writer(Actor):
 
     def run(self, runner: Runner) -> None:
         """Do every step and emit what became of it."""
-        for payload in self.session.payloads.values():
-            if self._expect(runner, payload):
-                self._write(runner, payload)
+        built = list(self._expect(runner))
+        for label in self.session.serializers:
+            self._write(runner, label, built)
 
-    def _expect(self, runner: Runner, payload: Payload) -> bool:
-        for _, result in runner.run([{"do": "expect", "payload": payload.name}]):
-            self.session.emit(
-                dict(
-                    result,
-                    event="payload",
-                    payload=payload.name,
-                    location=location(payload.build),
-                )
-            )
+    def _expect(self, runner: Runner) -> typing.Iterator[str]:
+        """Yield the names of the payloads that can be built here."""
+        steps = [{"do": "expect", "payload": name} for name in self.session.payloads]
+        for step, result in runner.run(steps, BATCH, lambda _, result: not _is_plain(result)):
+            name = step["payload"]
+            where = location(self.session.payloads[name].build)
+            self.session.emit(dict(result, event="payload", payload=name, location=where))
             self.learn(result)
             self.suspect(runner, result)
-            return bool(result["outcome"] == "built")
-        return False
+            if result["outcome"] == "built":
+                yield name
 
-    def _write(self, runner: Runner, payload: Payload) -> None:
-        steps = [
-            {"do": "write", "payload": payload.name, "serializer": label}
-            for label in self.session.serializers
-        ]
-        for step, result in runner.run(steps, batch=len(steps)):
+    def _write(self, runner: Runner, label: str, payloads: typing.Sequence[str]) -> None:
+        steps = [{"do": "write", "payload": name, "serializer": label} for name in payloads]
+        for step, result in runner.run(steps, BATCH, lambda _, result: ran_out(result)):
             self.session.emit(
-                dict(result, event="written", payload=payload.name, serializer=step["serializer"])
+                dict(result, event="written", payload=step["payload"], serializer=label)
             )
             self.learn(result)
             self.suspect(runner, result)
@@ -47,13 +43,17 @@ class Writer(Actor):
     def do_expect(self, step: Step) -> Result:
         """Build a payload twice and describe it; an unequal second one makes it unstable."""
         payload = self.session.payloads[step["payload"]]
-        table = describe.describe(self._build(payload))
-        again = describe.describe(self._build(payload))
+        value = self._build(payload)
+        table = describe.describe(value)
+        again = self._build(payload)
+        plain = describe.plain_digest(value) if describe.is_plain(table) else None
+        same = plain is not None and describe.plain_digest(again) == plain
         result: Result = {
             "outcome": "built",
             "expected": self.keep("descriptions", describe.encode(table)),
+            "plain": plain,
             "probe": None,
-            "differs": compare(table, again),
+            "differs": [] if same else compare(table, describe.describe(again)),
         }
         if payload.probe is not None:
             try:
@@ -81,3 +81,8 @@ class Writer(Actor):
         value = self.attempt("build", "unwritable", payload.build)
         data, text = self.attempt("dump", "unwritable", lambda: serializer.dumps(value))
         return {"outcome": "written", "blob": self.keep("blobs", data), "text": text}
+
+
+def _is_plain(result: Result) -> bool:
+    """Say whether a payload was built, or needs what is not there: nothing to look at twice."""
+    return result["outcome"] in ("built", "lacking") and not result.get("differs")
