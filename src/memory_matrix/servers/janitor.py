@@ -7,11 +7,13 @@ who writes a word to it when the container is gone; the pipe's end without that 
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from memory_matrix.servers.owner import LABEL, is_abandoned
@@ -26,7 +28,9 @@ def watched(identity: str) -> Iterator[None]:
     """Have the containers called `identity` removed should this process be killed in the block."""
     janitor = subprocess.Popen(
         [sys.executable, "-m", __name__, identity],
-        cwd="/",  # `-m` would look for modules in the current folder first.
+        # `-m` would look for modules in the current folder first.
+        cwd="/",
+        env={**os.environ, "PYTHONPATH": _modules()},
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -41,6 +45,11 @@ def watched(identity: str) -> Iterator[None]:
         with contextlib.suppress(BrokenPipeError):
             janitor.stdin.close()
         janitor.wait()
+
+
+def _modules() -> str:
+    """Return where this process finds its modules, however it came to know it."""
+    return os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path if folder)
 
 
 def remove_containers(client: Any, identity: str) -> None:

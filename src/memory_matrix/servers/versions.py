@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
-
 from memory_matrix.matrix.model import ServerSource
 from memory_matrix.servers.model import Server
 
@@ -80,6 +77,9 @@ def _split(image: str) -> tuple[str, str]:
 
 
 def _project(requirement: str) -> str:
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+
     try:
         return canonicalize_name(Requirement(requirement).name)
     except InvalidRequirement:

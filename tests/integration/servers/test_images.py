@@ -17,6 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import memory_matrix
 from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import ServerSource
 from memory_matrix.servers import Server, Unavailable, round_trip, start, start_all
@@ -27,6 +28,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.docker]
 POSTGRES = ServerSource("postgres", "image", "pgvector/pgvector:pg17", "pg17")
 REDIS = ServerSource("redis", "image", "redis:8.0", "redis:8.0")
 
+PACKAGE = Path(memory_matrix.__file__).parent
 RUN = """
 import sys
 from pathlib import Path
@@ -210,29 +212,44 @@ def test_a_signal_to_the_orchestrator_leaves_no_container(
     tmp_path: Path,
     eventually: Callable[[Callable[[], bool]], None],
 ) -> None:
-    with _orchestrator(tmp_path) as (process, new):
+    with _orchestrator(tmp_path) as process:
+        # Other tests remove what is abandoned, too: see that it would be gone without them.
+        assert all(_is_running(child) for child in _children(process.pid))
         process.send_signal(number)
         process.wait(60)
-    eventually(lambda: not _of(engine, new))
+    eventually(lambda: not _of(engine, process.pid))
 
 
 def test_what_a_killed_run_and_its_janitors_left_is_removed_by_the_next(
     engine: Any, tmp_path: Path
 ) -> None:
-    with _orchestrator(tmp_path) as (process, pid):
-        task = Path(f"/proc/{pid}/task")
-        if not task.exists():
-            pytest.skip("finds the janitor through /proc")
-        children = [int(c) for t in task.iterdir() for c in (t / "children").read_text().split()]
-        for each in (process.pid, *children):
-            os.kill(each, signal.SIGKILL)
-    assert _of(engine, pid)
+    with _orchestrator(tmp_path) as process:
+        for pid in (process.pid, *_children(process.pid)):
+            os.kill(pid, signal.SIGKILL)
     with start(REDIS, folder=tmp_path, cache=tmp_path):
-        assert not _of(engine, pid)
+        assert not _of(engine, process.pid)
+
+
+def _children(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task")
+    if not tasks.exists():
+        pytest.skip("finds the janitor through /proc")
+    found = [
+        int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()
+    ]
+    assert found
+    return found
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 @contextmanager
-def _orchestrator(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def _orchestrator(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Hold a container from another process."""
     with subprocess.Popen(
         [sys.executable, "-c", RUN, str(folder)],
@@ -241,10 +258,13 @@ def _orchestrator(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        # A relative path is what a checkout that is not installed is often run with.
+        cwd=PACKAGE.parents[1],
+        env={**os.environ, "PYTHONPATH": PACKAGE.parent.name},
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("redis://")
-        yield process, process.pid
+        yield process
 
 
 def test_without_an_engine_there_is_a_sentence(tmp_path: Path) -> None:
