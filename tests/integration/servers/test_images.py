@@ -46,13 +46,15 @@ with start(ServerSource("redis", "image", "redis:8.0", "r"), folder=Path(sys.arg
 def engine() -> Iterator[Any]:
     """The Docker engine; without one the tests are skipped, or fail where one is required."""
     docker = pytest.importorskip("docker")
+    from requests.exceptions import RequestException
+
     client = None
     try:
         client = docker.DockerClient.from_env(version="1.40", timeout=60)
         client.ping()
         for source in (POSTGRES, REDIS):
             client.images.get(source.value)
-    except docker.errors.DockerException as error:
+    except (docker.errors.DockerException, RequestException) as error:
         if client is not None:
             client.close()
         if os.environ.get("MEMORY_MATRIX_REQUIRE_DOCKER") == "1":

