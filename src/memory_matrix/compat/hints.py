@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from memory_matrix.report.model import Cell, Difference, Error
+from memory_matrix.report.model import Difference, Error, Outcome
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,13 @@ class Rule:
     path: str = ""
     expected: str = ""
     got: str = ""
-    serializer: str = ""
 
-    def fits(self, cell: Cell) -> bool:
-        """Say whether `cell` looks like this."""
+    def fits(self, outcome: Outcome, error: Error | None, diff: tuple[Difference, ...]) -> bool:
+        """Say whether what became of a cell looks like this."""
         return (
-            (not self.outcome or cell.outcome in self.outcome)
-            and _found(self.serializer, cell.serializer)
-            and self._fits_error(cell.error)
-            and self._fits_diff(cell.diff)
+            (not self.outcome or outcome in self.outcome)
+            and self._fits_error(error)
+            and self._fits_diff(diff)
         )
 
     def _fits_error(self, error: Error | None) -> bool:
@@ -77,11 +75,20 @@ class Hints:
 
     all: tuple[Hint, ...]
 
-    def find(self, cell: Cell) -> Hint | None:
-        """Return the first hint that fits `cell`; None for one that is fine or was not run."""
-        if cell.outcome in {"ok", "skipped"}:
+    def explain(
+        self, outcome: Outcome, error: Error | None, diff: tuple[Difference, ...]
+    ) -> Hint | None:
+        """Return the first hint that fits what became of a cell; None where nothing is wrong."""
+        if outcome in {"ok", "skipped"}:
             return None
-        return next((hint for hint in self.all if any(rule.fits(cell) for rule in hint.when)), None)
+        return next(
+            (
+                each
+                for each in self.all
+                if any(rule.fits(outcome, error, diff) for rule in each.when)
+            ),
+            None,
+        )
 
 
 def load_hints() -> Hints:

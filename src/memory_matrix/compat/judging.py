@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from memory_matrix.compat.hints import Hints
 from memory_matrix.compat.model import (
@@ -46,6 +47,17 @@ class Evidence:
     reads: Mapping[str, Reads]
     drift: Drift
     selection: Selection = field(default_factory=Selection)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which cell is judged, and what its writer means by the payload."""
+
+    writer: str
+    reader: str
+    serializer: str
+    payload: str
+    meaning: Meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +120,9 @@ class _Judge:
     def __init__(self, evidence: Evidence, known: Sequence[Known], hints: Hints) -> None:
         self._evidence = evidence
         self._known = known
-        self._hints = hints
+        self._explain = cache(hints.explain)
+        self._found = cache(partial(_finding, evidence))
+        self._same_way = cache(partial(same_way, cause=self._cause))
 
     def cells(self) -> Iterator[Cell]:
         evidence = self._evidence
@@ -116,79 +130,81 @@ class _Judge:
             for reader in evidence.environments:
                 if not evidence.selection.allows_pair(writer, reader):
                     continue
+                way = direction(evidence.environments[writer], evidence.environments[reader])
                 for serializer in evidence.serializers:
-                    for payload in evidence.writes[writer].meanings:
-                        yield from self._cells(Cell(writer, reader, serializer, payload))
+                    for payload, meaning in evidence.writes[writer].meanings.items():
+                        place = Place(writer, reader, serializer, payload, meaning)
+                        yield from self._cells(place, None if writer == reader else way)
 
-    def _cells(self, blank: Cell) -> Iterator[Cell]:
-        evidence = self._evidence
-        meaning = evidence.writes[blank.writer].meanings[blank.payload]
-        written = evidence.writes[blank.writer].written.get((blank.payload, blank.serializer))
-        refused = _not_written(evidence, blank.writer, blank.serializer, meaning, written)
+    def _cells(self, place: Place, way: Direction | None) -> Iterator[Cell]:
+        writes = self._evidence.writes[place.writer]
+        written = writes.written.get((place.payload, place.serializer))
+        refused = _not_written(writes, place, written)
         if refused is not None:
-            if blank.own:  # said once, not once per reader
-                yield self._cell(blank, refused)
+            if way is None:  # said once, not once per reader
+                yield self._cell(place, (), refused)
             return
         assert written is not None
         assert written.blob is not None
-        for variant in evidence.variants[written.blob]:
-            via = dataclasses.replace(blank, via=variant.via)
+        for variant in self._evidence.variants[written.blob]:
             if variant.blob is not None:
-                key = ReadKey(blank.serializer, blank.payload, variant.blob, written.text)
-                yield self._read_cell(via, key)
-            elif blank.own:
-                yield self._cell(via, Finding("unstorable", variant.error))
+                key = ReadKey(place.serializer, place.payload, variant.blob, written.text)
+                yield self._read_cell(place, variant.via, key, way)
+            elif way is None:
+                yield self._cell(place, variant.via, Finding("unstorable", variant.error))
 
-    def _read_cell(self, blank: Cell, key: ReadKey) -> Cell:
-        found = _finding(self._evidence, blank.writer, blank.reader, key)
-        if blank.own:
-            return self._cell(blank, found)
-        environments = self._evidence.environments
-        own = _finding(self._evidence, blank.writer, blank.writer, key)
-        return self._cell(
-            blank,
-            found,
-            is_break=found.outcome in _BREAKING
-            and not same_way(found, own, lambda each: self._cell(blank, each).cause),
-            direction=direction(environments[blank.writer], environments[blank.reader]),
-        )
+    def _read_cell(
+        self, place: Place, via: tuple[str, ...], key: ReadKey, way: Direction | None
+    ) -> Cell:
+        found = self._found(place.reader, place.meaning, key)
+        if way is None or found.outcome not in _BREAKING:
+            return self._cell(place, via, found, way=way)
+        own = self._found(place.writer, place.meaning, key)
+        return self._cell(place, via, found, breaks=not self._same_way(found, own), way=way)
 
     def _cell(
         self,
-        blank: Cell,
+        place: Place,
+        via: tuple[str, ...],
         found: Finding,
         *,
-        is_break: bool = False,
-        direction: Direction | None = None,
+        breaks: bool = False,
+        way: Direction | None = None,
     ) -> Cell:
-        cell = dataclasses.replace(
-            blank,
-            outcome=found.outcome,
-            error=found.error,
-            diff=found.diff[:MOST_DIFFERENCES],
-            is_break=is_break,
-            direction=direction,
-        )
-        hint = self._hints.find(cell)
-        entry = next((each for each in self._known if is_break and _matches(each, cell)), None)
-        return dataclasses.replace(
-            cell,
-            known=None if entry is None else entry.reason,
-            cause=None if hint is None else hint.code,
-            hint=None if hint is None else hint.text,
+        hint = self._explain(found.outcome, found.error, found.diff)
+        return Cell(
+            place.writer,
+            place.reader,
+            place.serializer,
+            place.payload,
+            via,
+            found.outcome,
+            breaks,
+            self._excuse(place) if breaks else None,
+            way,
+            found.error,
+            found.diff,
+            None if hint is None else hint.code,
+            None if hint is None else hint.text,
         )
 
+    def _excuse(self, place: Place) -> str | None:
+        return next((entry.reason for entry in self._known if _matches(entry, place)), None)
 
-def _not_written(
-    evidence: Evidence, writer: str, serializer: str, meaning: Meaning, written: Written | None
-) -> Finding | None:
+    def _cause(self, found: Finding) -> str | None:
+        hint = self._explain(found.outcome, found.error, found.diff)
+        return None if hint is None else hint.code
+
+
+def _not_written(writes: Writes, place: Place, written: Written | None) -> Finding | None:
     """Return why there is nothing to read, or None."""
+    meaning = place.meaning
     if meaning.outcome != "built":
         return _skipped("build", meaning.reason or meaning.outcome)
     if meaning.unstable:
         return _skipped("build", "the payload is another value each time it is built")
-    if serializer in evidence.writes[writer].lacking:
-        return _skipped("dump", evidence.writes[writer].lacking[serializer])
+    if place.serializer in writes.lacking:
+        return _skipped("dump", writes.lacking[place.serializer])
     if written is None:
         return _skipped("dump", "its worker ended before it came to this payload")
     if written.outcome == "written":
@@ -196,7 +212,7 @@ def _not_written(
     return Finding("crashed" if written.outcome == "crashed" else "unwritable", written.error)
 
 
-def _finding(evidence: Evidence, writer: str, reader: str, key: ReadKey) -> Finding:
+def _finding(evidence: Evidence, reader: str, writers: Meaning, key: ReadKey) -> Finding:
     own = evidence.writes[reader].meanings.get(key.payload)
     if key.serializer in evidence.writes[reader].lacking:
         return _skipped("load", evidence.writes[reader].lacking[key.serializer])
@@ -207,7 +223,7 @@ def _finding(evidence: Evidence, writer: str, reader: str, key: ReadKey) -> Find
         return _skipped("load", "its worker ended before it came to these bytes")
     if result.outcome != "loaded":
         return Finding("crashed" if result.outcome == "crashed" else "unreadable", result.error)
-    return _loaded(evidence, evidence.writes[writer].meanings[key.payload], own, result)
+    return _loaded(evidence, writers, own, result)
 
 
 def _loaded(
@@ -220,9 +236,10 @@ def _loaded(
             writers.expected or "", ()
         )
     if diff:
-        return Finding("changed", diff=diff)
+        return Finding("changed", diff=diff[:MOST_DIFFERENCES])
     if result.again:
-        return Finding("changed", diff=tuple(map(_on_second_load, result.again)))
+        again = tuple(map(_on_second_load, result.again))
+        return Finding("changed", diff=again[:MOST_DIFFERENCES])
     if own is None or own.outcome != "built":
         return Finding("ok")
     return _drifted(evidence.drift, writers, own)
@@ -241,7 +258,8 @@ def _drifted(drift: Drift, writers: Meaning, own: Meaning) -> Finding:
         for each in drift(writers.expected or "", own.expected or "")
         if each.got == NOTHING_THERE
     ]
-    return Finding("changed", diff=tuple(lost)) if lost else Finding("drifted", diff=diff)
+    outcome: Outcome = "changed" if lost else "drifted"
+    return Finding(outcome, diff=tuple(lost or diff)[:MOST_DIFFERENCES])
 
 
 def _comparable(writers: Meaning, readers: Meaning) -> tuple[str, str]:
@@ -259,7 +277,7 @@ def _skipped(stage: str, reason: str) -> Finding:
     return Finding("skipped", Error(stage, "Skipped", reason))  # type: ignore[arg-type]
 
 
-def _matches(entry: Known, cell: Cell) -> bool:
+def _matches(entry: Known, cell: Place | Cell) -> bool:
     return all(
         matches(value, pattern)
         for value, pattern in (
