@@ -223,8 +223,14 @@ def _report(
         fail_on=matrix.compat.fail_on,
         directions=matrix.compat.directions,
         version=__version__,
-        matrix=None if matrix.source is None else matrix.source.name,
+        matrix=None if matrix.source is None else _shown(matrix.source),
     )
+
+
+def _shown(path: Path) -> str:
+    """Return `path` as a user in this folder would name it."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _environment_record(had: Environment | Unavailable) -> EnvironmentRecord:
