@@ -2,9 +2,13 @@
 
 import collections
 import json
+import operator
 import typing
+import unicodedata
 
-from memory_matrix.worker.parts import MISSING
+from memory_matrix.worker.canonical import Canonical, may_be_absent, package_and_name
+from memory_matrix.worker.parts import MISSING, is_reference
+from memory_matrix.worker.scalars import CLASS, FUNCTION
 
 Node = typing.Any
 Object = typing.Dict[str, typing.Any]
@@ -38,6 +42,8 @@ class _Comparison:
     def __init__(self, expected: Table, got: Table, across: bool) -> None:
         self._left = expected["objects"]
         self._right = got["objects"]
+        self._left_texts = Canonical(self._left, across)
+        self._right_texts = Canonical(self._right, across)
         self._across = across
         self._found: typing.List[Difference] = []
         self._seen: typing.Set[typing.Tuple[int, int]] = set()
@@ -50,7 +56,7 @@ class _Comparison:
         return self._found
 
     def _nodes(self, path: str, left: Node, right: Node) -> None:
-        if _is_reference(left) and _is_reference(right):
+        if is_reference(left) and is_reference(right):
             pair = (left[0], right[0])
             if pair not in self._seen:
                 self._seen.add(pair)
@@ -58,17 +64,22 @@ class _Comparison:
         elif not self._same_value(left, right):
             self._report(path, left, right)
 
+    def _alike(self, left: Node, right: Node) -> bool:
+        """Say whether nothing remains to be looked at; most of a large value is done with here."""
+        return not is_reference(left) and self._same_value(left, right)
+
     def _same_value(self, left: Node, right: Node) -> bool:
         if type(left) is not type(right):
             return False
         if isinstance(left, list):
             if len(left) == 2 == len(right) and self._across:
-                return left[1] == right[1] and _same_type(left[0], right[0])
+                same = _same_type if left[0] in (CLASS, FUNCTION) else operator.eq
+                return same(left[1], right[1]) and _same_type(left[0], right[0])
             return bool(left == right)
         return repr(left) == repr(right)  # 0.0 is not -0.0
 
     def _objects(self, path: str, left: Node, right: Node) -> None:
-        mine, other = self._at(self._left, left), self._at(self._right, right)
+        mine, other = self._left[left[0]], self._right[right[0]]
         same_type = mine["t"] == other["t"] or (self._across and _same_type(mine["t"], other["t"]))
         if not same_type:
             self._report(path, left, right)
@@ -98,64 +109,42 @@ class _Comparison:
         return [
             ("%s[%d]" % (path, index), _item(left, index), _item(right, index))
             for index in range(max(len(left), len(right)))
+            if not self._alike(_item(left, index), _item(right, index))
         ]
 
     def _entries(self, path: str, mine: Object, other: Object) -> Pairs:
-        left = self._by_key(self._left, mine["entries"])
-        right = self._by_key(self._right, other["entries"])
-        extra = [key for key in right if key not in left]
+        left = _by_key(self._left_texts, mine["entries"])
+        right = _by_key(self._right_texts, other["entries"])
+        extra = {key: node for key, (node, _) in right.items() if key not in left}
+        alike = _by_plain_text(extra)
         later: Pairs = []
         for key, (node, value) in left.items():
-            step = path + self._step(self._left, node)
-            twin = key if key in right else self._twin(node, right, extra)
-            if twin is None:
+            if key in right and self._alike(value, right[key][1]):
+                continue
+            step = path + _step(self._left_texts, node)
+            twins = [key] if key in right else alike.get(_plain_text(node), [])
+            if not twins:
                 later.append((step, value, ABSENT))
                 continue
-            if twin != key:
-                extra.remove(twin)
-                self._report_keys(step, node, right[twin][0])
+            twin = twins.pop()
+            if twin in extra:
+                self._report_keys(step, node, extra.pop(twin))
             later.append((step, value, right[twin][1]))
-        for key in extra:
-            later.append((path + self._step(self._right, right[key][0]), ABSENT, right[key][1]))
+        for key, node in extra.items():
+            later.append((path + _step(self._right_texts, node), ABSENT, right[key][1]))
         both_ordered = mine.get("ordered") and other.get("ordered")
         if both_ordered and set(left) == set(right) and list(left) != list(right):
             self._add(path, "keys in the order " + _cut(list(left)), _cut(list(right)))
         return later
 
-    def _by_key(
-        self, objects: typing.List[Object], entries: typing.List[typing.Any]
-    ) -> typing.Dict[str, typing.Any]:
-        keyed = {}
-        for key, value in entries:
-            name = self._canonical(objects, key)
-            while name in keyed:  # NaN may be there twice
-                name += "'"
-            keyed[name] = (key, value)
-        return keyed
-
-    def _twin(
-        self, node: Node, right: typing.Dict[str, typing.Any], extra: typing.List[str]
-    ) -> typing.Optional[str]:
-        """Return the key of another type that reads the same, such as "1" for 1."""
-        wanted = _plain_text(node)
-        for key in extra[:1000]:
-            if wanted is not None and _plain_text(right[key][0]) == wanted:
-                return key
-        return None
-
     def _members(self, path: str, mine: Object, other: Object) -> Pairs:
-        left = self._count(self._left, mine["members"])
-        right = self._count(self._right, other["members"])
+        left = collections.Counter(map(self._left_texts.text, mine["members"]))
+        right = collections.Counter(map(self._right_texts.text, other["members"]))
         for name in left - right:
             self._add(path, "member " + _cut(name), "no such member")
         for name in right - left:
             self._add(path, "no such member", "member " + _cut(name))
         return []
-
-    def _count(
-        self, objects: typing.List[Object], members: typing.List[Node]
-    ) -> "typing.Counter[str]":
-        return collections.Counter(self._canonical(objects, member) for member in members)
 
     def _fields(self, path: str, mine: Object, other: Object) -> Pairs:
         left, right = mine["fields"], other["fields"]
@@ -174,11 +163,7 @@ class _Comparison:
 
     def _may_be_absent(self, mine: Object, other: Object, name: str) -> bool:
         """Between environments: a default, or what a library keeps for itself."""
-        return self._across and (
-            name.startswith("_")
-            or name in mine.get("default", ())
-            or name in other.get("default", ())
-        )
+        return self._across and (may_be_absent(mine, name) or may_be_absent(other, name))
 
     def _report(self, path: str, left: Node, right: Node) -> None:
         self._add(path, self._show(self._left, left), self._show(self._right, right))
@@ -191,16 +176,14 @@ class _Comparison:
         )
 
     def _add(self, path: str, expected: str, got: str) -> None:
-        self._found.append({"path": path, "expected": expected, "got": got})
-
-    def _at(self, objects: typing.List[Object], reference: Node) -> Object:
-        place = reference[0]
-        return objects[place] if place < len(objects) else {"t": "<not described>"}
+        if len(self._found) < MOST_DIFFERENCES:
+            expected, got = _cut_both(expected, got)
+            self._found.append({"path": path, "expected": expected, "got": got})
 
     def _show(self, objects: typing.List[Object], node: Node) -> str:
-        if not _is_reference(node):
+        if not is_reference(node):
             return _show_value(node)
-        described = self._at(objects, node)
+        described = objects[node[0]]
         for part in ("entries", "items", "members"):
             if part in described:
                 return "%s of %d" % (described["t"], len(described[part]))
@@ -208,28 +191,36 @@ class _Comparison:
             return "%s %s" % (described["t"], self._show(objects, described["facts"]["value"]))
         return str(described["t"])
 
-    def _step(self, objects: typing.List[Object], key: Node) -> str:
-        if isinstance(key, str):
-            return "." + key if key.isidentifier() else "[%s]" % _cut(json.dumps(key), 60)
-        if _is_reference(key):
-            return "[%s]" % _cut(self._canonical(objects, key), 60)
-        return "[%s]" % _cut(_plain_text(key) or _show_value(key), 60)
 
-    def _canonical(self, objects: typing.List[Object], node: Node, depth: int = 0) -> str:
-        """Return a text that is equal for equal keys and members of equal type."""
-        if not _is_reference(node):
-            return json.dumps(node)
-        described = self._at(objects, node)
-        if depth > 20:
-            return str(described["t"])
-        parts = [described["t"]]
-        for part in ("items", "members"):
-            inner = [self._canonical(objects, item, depth + 1) for item in described.get(part, ())]
-            parts.extend(sorted(inner) if part == "members" else inner)
-        for part in ("facts", "fields"):
-            for name, item in sorted(described.get(part, {}).items()):
-                parts.append(name + "=" + self._canonical(objects, item, depth + 1))
-        return "(" + ", ".join(parts) + ")"
+def _by_key(
+    texts: Canonical, entries: typing.List[typing.Any]
+) -> typing.Dict[str, typing.Tuple[Node, Node]]:
+    keyed: typing.Dict[str, typing.Tuple[Node, Node]] = {}
+    for key, value in entries:
+        name = texts.text(key)
+        while name in keyed:  # NaN may be there twice
+            name += "'"
+        keyed[name] = (key, value)
+    return keyed
+
+
+def _by_plain_text(
+    nodes: typing.Dict[str, Node],
+) -> typing.Dict[typing.Optional[str], typing.List[str]]:
+    """Return which keys read the same whatever their type, such as "1" and 1."""
+    alike: typing.Dict[typing.Optional[str], typing.List[str]] = {}
+    for key, node in reversed(list(nodes.items())):
+        if not is_reference(node):
+            alike.setdefault(_plain_text(node), []).append(key)
+    return alike
+
+
+def _step(texts: Canonical, key: Node) -> str:
+    if isinstance(key, str):
+        return "." + key if key.isidentifier() else "[%s]" % _cut(json.dumps(key), 60)
+    if is_reference(key):
+        return "[%s]" % _cut(texts.text(key), 60)
+    return "[%s]" % _cut(_plain_text(key) or _show_value(key), 60)
 
 
 def _part(described: Object, part: str, name: str) -> Node:
@@ -240,16 +231,9 @@ def _item(items: typing.List[Node], index: int) -> Node:
     return items[index] if index < len(items) else ABSENT
 
 
-def _is_reference(node: Node) -> bool:
-    return isinstance(node, list) and len(node) == 1 and isinstance(node[0], int)
-
-
 def _same_type(left: str, right: str) -> bool:
     """A class may move between the modules of its package."""
-    if left == right:
-        return True
-    mine, other = left.split("."), right.split(".")
-    return mine[-1] == other[-1] and mine[0] == other[0] and len(mine) > 1 < len(other)
+    return package_and_name(left) == package_and_name(right)
 
 
 def _plain_text(node: Node) -> typing.Optional[str]:
@@ -257,7 +241,7 @@ def _plain_text(node: Node) -> typing.Optional[str]:
         return str(node).lower() if isinstance(node, bool) else str(node)
     if isinstance(node, str):
         return {"True": "true", "False": "false", "null": "None"}.get(node, node)
-    if _is_reference(node):
+    if is_reference(node):
         return None
     return str(node[-1])
 
@@ -266,10 +250,28 @@ def _show_value(node: Node) -> str:
     if node is None:
         return "None"
     if isinstance(node, list):
-        return _cut(NOTHING_THERE if node in (ABSENT, MISSING) else " ".join(map(str, node)))
+        return NOTHING_THERE if node in (ABSENT, MISSING) else " ".join(map(str, node))
     if isinstance(node, str):
-        return "str " + _cut(ascii(node) if not node.isprintable() else repr(node))
-    return "%s %s" % (type(node).__name__, _cut(repr(node)))
+        plain = node.isprintable() and unicodedata.normalize("NFC", node) == node
+        return "str " + (repr(node) if plain else ascii(node))
+    return "%s %r" % (type(node).__name__, node)
+
+
+def _cut_both(left: str, right: str) -> typing.Tuple[str, str]:
+    """Cut two texts to a bearable length, so that what differs can be seen."""
+    if left[:MOST_TEXT] != right[:MOST_TEXT]:
+        return _cut(left), _cut(right)
+    length = min(len(left), len(right))
+    same = next((place for place in range(length) if left[place] != right[place]), length)
+    return _cut_to(left, same), _cut_to(right, same)
+
+
+def _cut_to(text: str, place: int) -> str:
+    """Keep the type, and what is around `place`."""
+    if len(text) <= MOST_TEXT:
+        return text
+    kind = text.partition(" ")[0]
+    return "%s ...%s" % (kind, _cut(text[max(len(kind), place - 40) :]))
 
 
 def _cut(text: typing.Any, most: int = MOST_TEXT) -> str:

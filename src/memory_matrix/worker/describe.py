@@ -22,13 +22,13 @@ import typing
 
 from memory_matrix.worker import objects, scalars
 from memory_matrix.worker.naming import type_name
-from memory_matrix.worker.parts import Node, Object, entries, items, members
+from memory_matrix.worker.parts import Node, Object, entries, is_reference, items, members
 
 Table = typing.Dict[str, typing.Any]
 
 
 MOST_OBJECTS = 300000
-"""Objects of one value that are described; beyond, `truncated` says so."""
+"""Objects of one value that are described."""
 
 LONGEST_TEXT = 1 << 16
 """Characters of one string that are kept whole; of a longer one its ends and its digest."""
@@ -41,7 +41,11 @@ _BYTES = (b'["bytes",', b'["bytearray",', b'["memoryview",')
 
 
 def describe(value: object) -> Table:
-    """Return the description of `value`. Never raises for what the value does when it is looked at."""
+    """Return the description of `value`, whatever the value does when it is looked at.
+
+    Raises:
+        TooManyPartsError: it has more than `MOST_OBJECTS`.
+    """
     return _Describer().table(value)
 
 
@@ -51,26 +55,44 @@ def encode(table: Table) -> bytes:
 
 
 def is_plain(table: Table) -> bool:
-    """Say whether a value has nothing but lists, tuples, dicts, text and numbers in it."""
-    return all(described["t"] in _PLAIN for described in table["objects"]) and not any(
-        kind in encoded for encoded in [encode(table)] for kind in _BYTES
+    """Say whether a value has nothing but lists, tuples, dicts, text and numbers in it, each once."""
+    encoded = encode(table)
+    return (
+        all(described["t"] in _PLAIN for described in table["objects"])
+        and not any(kind in encoded for kind in _BYTES)
+        and not _is_shared(table)
     )
+
+
+def _is_shared(table: Table) -> bool:
+    """Say whether any object is there more than once."""
+    nodes = [table["root"]]
+    for described in table["objects"]:
+        nodes.extend(described.get("items", ()))
+        for pair in described.get("entries", ()):
+            nodes.extend(pair)
+    return sum(map(is_reference, nodes)) > len(table["objects"])
 
 
 def plain_digest(value: typing.Any) -> typing.Optional[str]:
     """Return a digest of a plain value that only equal values of equal types share, or None.
 
     It means something to one interpreter only. Bytes and what looks like bytes are not told apart.
+    What is in a value more than once is written as often, so there may be no end to it.
     """
     try:
         return digest(marshal.dumps(value, 2))
-    except ValueError:
+    except (ValueError, MemoryError):
         return None
 
 
 def digest(data: bytes) -> str:
     """Return the name under which `data` is stored."""
     return hashlib.sha256(data).hexdigest()
+
+
+class TooManyPartsError(Exception):
+    """A value is too large to be compared."""
 
 
 class _Describer:
@@ -83,7 +105,8 @@ class _Describer:
         root = self.node(value)
         while len(self._objects) < len(self._values):
             if len(self._objects) >= MOST_OBJECTS:
-                return {"root": root, "objects": self._objects, "truncated": True}
+                text = "it has more than %d parts, too many to be compared" % MOST_OBJECTS
+                raise TooManyPartsError(text)
             self._objects.append(self._object(self._values[len(self._objects)]))
         return {"root": root, "objects": self._objects}
 

@@ -6,10 +6,11 @@ import enum
 import functools
 import hashlib
 import importlib
+import struct
 import types
 import typing
 
-from memory_matrix.worker import parts
+from memory_matrix.worker import parts, scalars
 from memory_matrix.worker.naming import stable_text, type_name
 from memory_matrix.worker.parts import Describer, Object
 
@@ -19,21 +20,36 @@ Describe = typing.Callable[[Describer, typing.Any, Object], None]
 MOST_NUMBERS = 4096
 """Numbers of an array that are listed; of a longer one the digest is kept."""
 
+_CACHES = frozenset(("cache", "cached", "caches", "hash", "memo"))
+"""Words in the names of private attributes that only save a library work."""
+
+_HIDDEN_IN_EXCEPTIONS: typing.Tuple[typing.Tuple[type, str], ...] = (
+    (BaseException, "__notes__"),
+    (OSError, "filename"),
+    (OSError, "filename2"),
+    (ImportError, "name"),
+    (ImportError, "path"),
+)
+"""What built-in exceptions keep outside of their arguments and their attributes."""
+
 _UNSET = object()
 
 
-def describe_into(describer: Describer, kind: type, value: typing.Any, described: Object) -> None:
+def describe_into(
+    describer: Describer, kind: typing.Any, value: typing.Any, described: Object
+) -> None:
     """Fill `described` with the parts of `value`, whose type is `kind`."""
-    if isinstance(value, enum.Enum):
+    if issubclass(kind, enum.Enum):
         return _enum(describer, value, described)
-    special = _EXACT.get(kind) or _FOREIGN.get("%s.%s" % (_root(kind), kind.__name__))
+    special = _EXACT.get(kind) or _foreign(kind)
     if special is not None:
         return special(describer, value, described)
-    based = _base_parts(describer, value, described)
+    based = _base_parts(describer, kind, value, described)
     names = declared_fields(kind)
     if names is not None:
         return _declared(describer, kind, value, names, described)
-    if _attributes(describer, kind, value, described) or based:
+    told = _attributes(describer, kind, value, described)
+    if based or (told and not _hides_state(kind)):
         return None
     return _reduced(describer, value, described)
 
@@ -50,11 +66,23 @@ def declared_fields(kind: type) -> typing.Optional[typing.Dict[str, typing.Any]]
     return None
 
 
-def _base_parts(describer: Describer, value: typing.Any, described: Object) -> bool:
+@functools.lru_cache(maxsize=None)
+def _foreign(kind: type) -> typing.Optional[Describe]:
+    """Return how to describe a library's own type; of pandas' types, subclasses too."""
+    names = [_short_name(base) for base in kind.__mro__]
+    wanted = names if "pandas" in map(_root, kind.__mro__) else names[:1]
+    return next((_FOREIGN[name] for name in wanted if name in _FOREIGN), None)
+
+
+def _base_parts(describer: Describer, kind: type, value: typing.Any, described: Object) -> bool:
     """Describe what a subclass of a built-in type, or an exception, inherits from it."""
     for base, describe in _BASES:
-        if isinstance(value, base):
+        if issubclass(kind, base):  # what `value.__class__` says may be a lie
             describe(describer, value, described)
+            return True
+    for ancestor in kind.__mro__:
+        if _short_name(ancestor) in _FOREIGN:
+            _FOREIGN[_short_name(ancestor)](describer, value, described)
             return True
     return False
 
@@ -74,9 +102,8 @@ def _declared(
         if _holds_default(held, declared):
             default.append(name)
     for name, held in _undeclared(kind, value).items():
-        if name in fields or name.startswith("_"):
-            continue
-        fields[name] = describer.node(held)
+        if name not in fields:
+            fields[name] = _field_node(describer, held)
     for holder in ("__pydantic_extra__", "__pydantic_private__"):
         for name, held in (_get(value, holder, None) or {}).items():
             fields[name] = describer.node(held)
@@ -89,7 +116,7 @@ def _attributes(describer: Describer, kind: type, value: typing.Any, described: 
     """Describe the attributes of an object of a plain class; say whether it can have any."""
     held = _undeclared(kind, value)
     annotated = _annotated(kind)
-    if not held and not annotated and not hasattr(value, "__dict__") and not _slots(kind):
+    if not held and not annotated and not kind.__dictoffset__ and not _slots(kind):
         return False
     fields = described["fields"] = {}
     for name in list(annotated) + list(held):
@@ -107,8 +134,19 @@ def _reduces_itself(kind: type) -> bool:
     return any(
         name in base.__dict__
         for base in kind.__mro__[:-1]
-        for name in ("__reduce__", "__reduce_ex__", "__getstate__")
+        for name in ("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__")
     )
+
+
+@functools.lru_cache(maxsize=None)
+def _hides_state(kind: typing.Any) -> bool:
+    """Say whether instances hold more than their attributes: what an extension type keeps for itself.
+
+    All that Python itself gives an instance is a pointer for each slot, for attributes, and for
+    weak references.
+    """
+    pointers = len(_slots(kind)) + (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
+    return bool(kind.__basicsize__ > object.__basicsize__ + pointers * struct.calcsize("P"))
 
 
 def _is_python_class(kind: type) -> bool:
@@ -130,12 +168,12 @@ def _undeclared(kind: type, value: typing.Any) -> typing.Dict[str, typing.Any]:
 
 @functools.lru_cache(maxsize=None)
 def _is_cache(kind: type, name: str) -> bool:
-    if name.startswith("__") and name.endswith("__"):
+    if name.startswith("_sa_") or (name.startswith("__") and name.endswith("__")):
+        return True  # SQLAlchemy's own, or Python's
+    if name.startswith("_") and not _CACHES.isdisjoint(name.split("_")):
         return True
-    if name.startswith("_") and any(word in name for word in ("cache", "hash", "memo")):
-        return True
-    made_by = getattr(kind, name, None)
-    return type(made_by).__name__ in ("cached_property", "lazyproperty", "reify")
+    made_by = type(getattr(kind, name, None)).__name__
+    return "cached_property" in made_by or made_by in ("lazyproperty", "reify")
 
 
 @functools.lru_cache(maxsize=None)
@@ -156,10 +194,17 @@ def _annotated(kind: type) -> typing.Tuple[str, ...]:
     names: typing.Dict[str, None] = {}
     for base in reversed(kind.__mro__):
         if _is_python_class(base):
-            for name, annotation in _annotations(base).items():
+            for name, annotation in _readable_annotations(base).items():
                 if "ClassVar" not in str(annotation) and not name.startswith("_"):
                     names[name] = None
     return tuple(names)
+
+
+def _readable_annotations(kind: typing.Any) -> typing.Dict[str, typing.Any]:
+    try:
+        return _annotations(kind)
+    except Exception:  # they may be any code
+        return {}
 
 
 def _annotations(kind: typing.Any) -> typing.Dict[str, typing.Any]:
@@ -181,7 +226,8 @@ def _class_defaults(
         if not _is_python_class(base):
             continue
         for name, item in base.__dict__.items():
-            plain = item is None or type(item) in (bool, int, float, str, bytes, tuple)
+            plain = isinstance(item, enum.Enum) or _is_empty(item)
+            plain = plain or type(item) in (bool, int, float, str, bytes, tuple)
             if plain and not name.startswith("__") and name not in fields:
                 defaults.setdefault(name, describer.node(item))
     return defaults
@@ -307,15 +353,55 @@ def _enum(describer: Describer, value: enum.Enum, described: Object) -> None:
 
 
 def _function(describer: Describer, value: types.FunctionType, described: Object) -> None:
-    described["facts"] = {"name": "%s.%s" % (value.__module__, value.__qualname__)}
-    code = value.__code__
-    seen = repr((code.co_code, code.co_names, code.co_varnames, [
-        constant for constant in code.co_consts if not isinstance(constant, types.CodeType)
-    ]))  # fmt: skip
-    described["local"] = {
-        "code": hashlib.sha256(stable_text(seen).encode("utf-8", "replace")).hexdigest()
-    }
+    facts = described["facts"] = {"name": _function_name(value, value.__qualname__)}
+    if value.__kwdefaults__:
+        facts["keywords"] = describer.node(value.__kwdefaults__)
+    if value.__closure__:
+        facts["closure"] = describer.node(
+            dict(zip(value.__code__.co_freevars, map(_cell_contents, value.__closure__)))
+        )
+    described["local"] = {"code": _code_digest(value.__code__)}
     described["items"] = [describer.node(item) for item in value.__defaults__ or ()]
+    described["fields"] = {
+        name: describer.node(item)
+        for name, item in value.__dict__.items()
+        if not _is_cache(types.FunctionType, name)
+    }
+
+
+def _cached_function(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {
+        "name": _function_name(value, value.__qualname__),
+        "wrapped": describer.node(value.__wrapped__),
+    }
+
+
+def _function_name(value: typing.Any, name: str) -> typing.List[str]:
+    return [scalars.FUNCTION, "%s.%s" % (getattr(value, "__module__", None), name)]
+
+
+def _cell_contents(cell: typing.Any) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "<empty>"
+
+
+def _code_digest(code: types.CodeType) -> str:
+    return hashlib.sha256(_code_text(code).encode("utf-8", "replace")).hexdigest()
+
+
+def _code_text(code: types.CodeType) -> str:
+    seen = (code.co_code, code.co_names, code.co_varnames, code.co_freevars)
+    return "%r %s" % (seen, [_constant_text(constant) for constant in code.co_consts])
+
+
+def _constant_text(constant: object) -> str:
+    if isinstance(constant, types.CodeType):
+        return _code_text(constant)
+    if isinstance(constant, frozenset):
+        return repr(sorted(map(repr, constant)))
+    return repr(constant)
 
 
 def _method(describer: Describer, value: typing.Any, described: Object) -> None:
@@ -337,13 +423,13 @@ def _slice(describer: Describer, value: slice, described: Object) -> None:
     described["items"] = [describer.node(item) for item in (value.start, value.stop, value.step)]
 
 
-def _alias(describer: Describer, value: typing.Any, described: Object) -> None:
+def _text(describer: Describer, value: typing.Any, described: Object) -> None:
     described["facts"] = {"text": stable_text(repr(value))}
 
 
 def _code(describer: Describer, value: types.CodeType, described: Object) -> None:
     described["facts"] = {"name": value.co_name}
-    described["local"] = {"code": hashlib.sha256(value.co_code).hexdigest()}
+    described["local"] = {"code": _code_digest(value)}
 
 
 def _deque(describer: Describer, value: typing.Any, described: Object) -> None:
@@ -371,9 +457,13 @@ def _array(describer: Describer, value: typing.Any, described: Object) -> None:
 
 
 def _numbers(
-    describer: Describer, numbers: typing.List[typing.Any], data: bytes, described: Object
+    describer: Describer,
+    numbers: typing.List[typing.Any],
+    data: typing.Optional[bytes],
+    described: Object,
 ) -> None:
-    if len(numbers) <= MOST_NUMBERS:
+    """List `numbers`; of many, keep a digest of `data`, unless these bytes do not tell them."""
+    if data is None or len(numbers) <= MOST_NUMBERS:
         described["items"] = [describer.node(number) for number in numbers]
     else:
         described["facts"]["numbers"] = "%d, sha256 %s" % (
@@ -384,6 +474,10 @@ def _numbers(
 
 def _exception(describer: Describer, value: BaseException, described: Object) -> None:
     facts = described["facts"] = {"cause": describer.node(value.__cause__)}
+    for kind, name in _HIDDEN_IN_EXCEPTIONS:
+        held = _get(value, name, None) if issubclass(type(value), kind) else None
+        if held is not None:
+            facts[name] = _field_node(describer, held)
     nested = getattr(value, "exceptions", None)
     if nested is not None:
         facts["exceptions"] = describer.node(nested)
@@ -397,14 +491,16 @@ def _ndarray(describer: Describer, value: typing.Any, described: Object) -> None
         "dtype": value.dtype.str if value.dtype.names is None else str(value.dtype.descr),
         "shape": describer.node(tuple(int(size) for size in value.shape)),
     }
-    _numbers(describer, value.ravel().tolist(), value.tobytes(), described)
+    telling = not value.dtype.hasobject and value.dtype.char not in "gG"  # no pointers, no padding
+    data = value.tobytes() if telling else None
+    _numbers(describer, value.ravel().tolist(), data, described)
 
 
 def _frame(describer: Describer, value: typing.Any, described: Object) -> None:
     described["facts"] = {
-        "index": describer.node(value.index.tolist()),
-        "columns": describer.node(value.columns.tolist()),
-        "dtypes": describer.node([str(dtype) for dtype in value.dtypes]),
+        **_labels(describer, "index", value.index),
+        **_labels(describer, "columns", value.columns),
+        "dtypes": describer.node([_dtype(dtype) for dtype in value.dtypes]),
     }
     described["items"] = [
         describer.node(value.iloc[:, place].tolist()) for place in range(value.shape[1])
@@ -413,37 +509,79 @@ def _frame(describer: Describer, value: typing.Any, described: Object) -> None:
 
 def _series(describer: Describer, value: typing.Any, described: Object) -> None:
     described["facts"] = {
-        "index": describer.node(value.index.tolist()),
+        **_labels(describer, "index", value.index),
         "name": describer.node(value.name),
-        "dtype": str(value.dtype),
+        "dtype": describer.node(_dtype(value.dtype)),
     }
     described["items"] = [describer.node(item) for item in value.tolist()]
 
 
 def _index(describer: Describer, value: typing.Any, described: Object) -> None:
-    described["facts"] = {"name": describer.node(value.name), "dtype": str(value.dtype)}
+    described["facts"] = {"names": describer.node(list(value.names)), "dtype": str(value.dtype)}
     described["items"] = [describer.node(item) for item in value.tolist()]
+
+
+def _labels(describer: Describer, name: str, index: typing.Any) -> Object:
+    """Return what an index says; its type says how it is kept, which is pandas' own affair."""
+    return {
+        name: describer.node(index.tolist()),
+        name + " names": describer.node(list(index.names)),
+    }
+
+
+def _dtype(dtype: typing.Any) -> typing.Any:
+    """Return the text of a type of pandas; what a category may be is no part of its text."""
+    if not hasattr(dtype, "categories"):
+        return str(dtype)
+    return [str(dtype), list(dtype.categories), bool(dtype.ordered)]
+
+
+def _random(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {"state": describer.node(value.getstate())}
 
 
 def _reduced(describer: Describer, value: typing.Any, described: Object) -> None:
     """Describe an object of an extension type by what it gives to pickle, else by its text."""
-    module = _root(type(value))
-    if module == "numpy":
-        described["facts"] = {"dtype": str(value.dtype), "value": describer.node(value.item())}
-        return
+    if "numpy.generic" in map(_short_name, type(value).__mro__):
+        return _numpy_scalar(describer, value, described)
     try:
         reduced = value.__reduce_ex__(2)
     except Exception:
         reduced = None
     if isinstance(reduced, tuple):
         described["facts"] = {"made by": describer.node(reduced[0])}
-        described["items"] = [describer.node(item) for item in reduced[1:3]]
+        told = bool(described.get("fields"))
+        described["items"] = [
+            describer.node(item)
+            for item in reduced[1:3]
+            if not (told and isinstance(item, dict))  # the attributes again
+        ]
+    elif isinstance(reduced, str):
+        described["facts"] = {"name": _function_name(value, reduced)}
     else:
-        described["facts"] = {"text": stable_text(repr(value))}
+        _text(describer, value, described)
+    return None
+
+
+def _numpy_scalar(describer: Describer, value: typing.Any, described: Object) -> None:
+    held = value.item()
+    wide = type(held) is type(value)  # a longdouble is its own item
+    described["facts"] = {
+        "dtype": str(value.dtype),
+        "value": describer.node(repr(held) if wide else held),
+    }
 
 
 def _root(kind: type) -> str:
     return str(getattr(kind, "__module__", "")).partition(".")[0]
+
+
+def _short_name(kind: type) -> str:
+    return "%s.%s" % (_root(kind), kind.__name__)
+
+
+def _inherited(describer: Describer, value: typing.Any, described: Object) -> None:
+    described["facts"] = {"value": scalars.inherited(value)}
 
 
 def _text_value(describer: Describer, value: str, described: Object) -> None:
@@ -479,6 +617,9 @@ _BASES: typing.Tuple[typing.Tuple[typing.Any, Describe], ...] = (
     (int, _int_value),
     (bytes, _bytes_value),
     (bytearray, _bytes_value),
+    (scalars.STATEFUL, _inherited),
+    (functools.partial, _partial),
+    (array.array, _array),
 )
 
 _EXACT: typing.Dict[type, Describe] = {
@@ -486,26 +627,20 @@ _EXACT: typing.Dict[type, Describe] = {
     types.FunctionType: _function,
     types.MethodType: _method,
     types.CodeType: _code,
-    functools.partial: _partial,
+    type(functools.lru_cache()(stable_text)): _cached_function,
+    types.MappingProxyType: parts.entries,
     slice: _slice,
     array.array: _array,
     collections.deque: _deque,
     collections.ChainMap: _chain_map,
 }
 
-for _name in ("GenericAlias", "UnionType"):
-    if hasattr(types, _name):
-        _EXACT[getattr(types, _name)] = _alias
-
 _FOREIGN: typing.Dict[str, Describe] = {
     "numpy.ndarray": _ndarray,
+    "numpy.MaskedArray": _ndarray,
+    "random.Random": _random,
     "pandas.DataFrame": _frame,
     "pandas.Series": _series,
     "pandas.Index": _index,
-    "pandas.RangeIndex": _index,
-    "pandas.DatetimeIndex": _index,
-    "typing._GenericAlias": _alias,
-    "typing._UnionGenericAlias": _alias,
-    "typing._SpecialForm": _alias,
-    "typing.TypeVar": _alias,
+    "typing.TypeVar": _text,
 }

@@ -9,8 +9,16 @@ Object = typing.Dict[str, typing.Any]
 Describer = typing.Any
 """What turns a part into its node."""
 
+DEEPEST_ORDER = 8
+"""Levels within a set's member that decide on its place; deeper ones are only compared."""
+
 MISSING = ["<missing>"]
 """The node of an attribute that the object should have and has not."""
+
+
+def is_reference(node: Node) -> bool:
+    """Say whether `node` stands for an object of its table."""
+    return isinstance(node, list) and len(node) == 1 and isinstance(node[0], int)
 
 
 def items(describer: Describer, value: typing.Any, described: Object) -> None:
@@ -31,11 +39,13 @@ def members(describer: Describer, value: typing.Any, described: Object) -> None:
     described["members"] = [node(member) for member in sorted(value, key=_order)]
 
 
-def _order(member: object) -> str:
+def _order(member: object, deep: int = 0) -> str:
+    if deep > DEEPEST_ORDER:
+        return type(member).__name__
     if isinstance(member, tuple):
-        return "tuple:" + ",".join(_order(item) for item in member)
+        return "tuple:" + ",".join(_order(item, deep + 1) for item in member)
     if isinstance(member, frozenset):
-        return "frozenset:" + ",".join(sorted(_order(item) for item in member))
+        return "frozenset:" + ",".join(sorted(_order(item, deep + 1) for item in member))
     try:
         return type(member).__name__ + ":" + stable_text(repr(member))
     except Exception:

@@ -44,7 +44,7 @@ class Writer(Actor):
         """Build a payload twice and describe it; an unequal second one makes it unstable."""
         payload = self.session.payloads[step["payload"]]
         value = self._build(payload)
-        table = describe.describe(value)
+        table = self._describe(value)
         again = self._build(payload)
         plain = describe.plain_digest(value) if describe.is_plain(table) else None
         same = plain is not None and describe.plain_digest(again) == plain
@@ -53,7 +53,7 @@ class Writer(Actor):
             "expected": self.keep("descriptions", describe.encode(table)),
             "plain": plain,
             "probe": None,
-            "differs": [] if same else compare(table, describe.describe(again)),
+            "differs": [] if same else compare(table, self._describe(again)),
         }
         if payload.probe is not None:
             try:
@@ -73,6 +73,10 @@ class Writer(Actor):
 
     def _build(self, payload: Payload) -> object:
         return self.attempt("build", "failed", payload.build)
+
+    def _describe(self, value: object) -> describe.Table:
+        table: describe.Table = self.attempt("build", "failed", lambda: describe.describe(value))
+        return table
 
     def do_write(self, step: Step) -> Result:
         """Dump a payload that was built for this serializer alone."""
