@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_matrix.report.model import Error
 from memory_matrix.servers.model import Server
@@ -62,7 +62,7 @@ def _carry(slot: Slot, batch: Sequence[_Item]) -> Iterator[Stored]:
     except FailedError as failure:
         slot.recover(failure)
         if len(batch) == 1:
-            yield Stored(batch[0][0], slot.name, error=failure.error)
+            yield Stored(batch[0][0], slot.name, error=_told(failure))
             return
         middle = len(batch) // 2
         yield from _carry(slot, batch[:middle])
@@ -70,6 +70,13 @@ def _carry(slot: Slot, batch: Sequence[_Item]) -> Iterator[Stored]:
         return
     for (key, _), got in zip(batch, results, strict=True):
         yield Stored(key, slot.name, got=got)
+
+
+def _told(failure: FailedError) -> Error:
+    """Return what is said of the one blob that `failure` is about."""
+    if not failure.lost:
+        return failure.error
+    return replace(failure.error, message=f"the server hung up on it: {failure.error.message}")
 
 
 def _batches(items: Iterable[_Item]) -> Iterator[list[_Item]]:

@@ -151,6 +151,8 @@ def test_a_blob_that_makes_redis_hang_up_is_refused_alone(
         results = stored(own, blobs)
         assert given_back(results) == {**blobs, "too large": None}
         assert [each.key for each in results if each.error] == ["too large"]
+        assert results[1].error is not None
+        assert "hung up" in results[1].error.message
 
 
 def test_a_blob_that_redis_has_no_memory_for_is_refused_alone(
