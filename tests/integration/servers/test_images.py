@@ -139,10 +139,12 @@ def test_a_container_is_published_on_the_loopback_interface_only_and_has_a_passw
 
 def test_no_volume_is_left(engine: Any, tmp_path: Path, built: Callable[..., str]) -> None:
     name = built("FROM redis:8.0", "VOLUME /somewhere")
-    before = {each.id for each in engine.volumes.list()}
     with start(ServerSource("redis", "image", name, "x"), folder=tmp_path, cache=tmp_path):
-        assert {each.id for each in engine.volumes.list()} - before
-    assert {each.id for each in engine.volumes.list()} <= before
+        (container,) = _of(engine, os.getpid())
+        volumes = {mount["Name"] for mount in container.attrs["Mounts"]}
+        assert volumes <= {each.id for each in engine.volumes.list()}
+    assert volumes
+    assert not volumes & {each.id for each in engine.volumes.list()}
 
 
 def test_an_image_that_is_not_what_its_tag_says_is_refused(
