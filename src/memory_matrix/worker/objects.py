@@ -600,6 +600,12 @@ def _bytes_value(describer: Describer, value: typing.Any, described: Object) -> 
     described["facts"] = {"value": describer.node(bytes(value))}
 
 
+def _duration(describer: Describer, value: typing.Any, described: Object) -> None:
+    """Describe a duration of pendulum, whose months are no number of days."""
+    _inherited(describer, value, described)
+    described["facts"].update(years=value.years, months=value.months)
+
+
 def _nothing(describer: Describer, value: typing.Any, described: Object) -> None:
     """Two plain objects of one class are alike."""
 
@@ -639,6 +645,7 @@ _FOREIGN: typing.Dict[str, Describe] = {
     "numpy.ndarray": _ndarray,
     "numpy.MaskedArray": _ndarray,
     "random.Random": _random,
+    "pendulum.Duration": _duration,
     "pandas.DataFrame": _frame,
     "pandas.Series": _series,
     "pandas.Index": _index,
