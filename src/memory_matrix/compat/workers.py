@@ -160,7 +160,18 @@ def _events(worker: _Worker, more: bytes) -> Iterator[Event]:
         with suppress(ValueError):  # a module wrote to what it took for standard output
             event = json.loads(line)
             if isinstance(event, dict) and "event" in event:
+                _refuse_internal(worker, event)
                 yield event
+
+
+def _refuse_internal(worker: _Worker, event: Event) -> None:
+    """Raise where the worker's own code failed: that is never a finding."""
+    if event.get("outcome") == "internal":
+        last = event["error"].strip().splitlines()[-1]
+        raise MemoryMatrixError(
+            f"the worker of environment {worker.task.environment.spec.name!r} failed while it dealt"
+            f" with payload {event.get('payload', '?')!r}: {last}\n{event['error']}"
+        )
 
 
 def _variables(environment: Environment, scratch: Path) -> dict[str, str]:

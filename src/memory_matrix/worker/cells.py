@@ -5,6 +5,7 @@ memory, the step it was at is tried once more in a child of its own, so that onl
 blamed, and the rest goes on in a new child.
 """
 
+import binascii
 import errno
 import gc
 import importlib
@@ -32,8 +33,14 @@ TICK = 0.05
 SIGN_OF_LIFE = 0.5
 """Seconds between signs of life of a child that imports modules."""
 
-LONGEST_RESULT = 64 << 20
+LONGEST_RESULT = 8 << 20
 """Bytes of one result; what is longer is no result."""
+
+MOST_GENERATIONS = 100
+"""Generations of processes that a cell may leave behind."""
+
+PR_SET_CHILD_SUBREAPER = 36
+"""From Linux's prctl.h."""
 
 KEPT_OUTPUT = 2000
 """Bytes of what a cell prints that are kept, from the end."""
@@ -64,6 +71,7 @@ class Runner:
         self._orphaned_by = orphaned_by
         self._private = tuple(private)
         self._child: typing.Optional[Child] = None
+        _adopt_orphans()
 
     def run(
         self,
@@ -98,6 +106,7 @@ class Runner:
     def _run_chunk(
         self, chunk: typing.Sequence[Step]
     ) -> typing.Iterator[typing.Tuple[Step, Result]]:
+        older = _children()
         child = self._child = Child(self._work, chunk, self._limits, self._private)
         index = 0
         try:
@@ -106,6 +115,7 @@ class Runner:
                 index += 1
         finally:
             child.kill()
+            _end_children(older)
             self._child = None
         if index == len(chunk):
             return
@@ -135,15 +145,16 @@ class Child:
         self._deadline = 0.0
         self._ended = False
         self._timed_out = False
+        self._garbled = False
+        self._mark = b"%s " % binascii.hexlify(os.urandom(8))
         results, results_in = os.pipe()
         output, output_in = os.pipe()
         if hasattr(gc, "freeze"):
             gc.freeze()  # a collection in the child then leaves the pages that we share alone
         self.pid = os.fork()
         if self.pid == 0:
-            for descriptor in (results, output) + tuple(private):
-                os.close(descriptor)
-            _be_child(work, steps, limits, results_in, output_in)
+            not_ours = (results, output) + tuple(private)
+            _be_child(work, steps, limits, _Sender(results_in, self._mark), output_in, not_ours)
         os.close(results_in)
         os.close(output_in)
         self._results = results
@@ -164,15 +175,19 @@ class Child:
             poll.register(descriptor, select.POLLIN | select.POLLHUP)
         self._deadline = time.monotonic() + self._limits.timeout
         while self._missing and not self._ended:
-            events = dict(poll.poll(TICK * 1000))
+            died = self._has_died()  # asked first: what it has sent is then there to be read
+            events = dict(poll.poll(0 if died else TICK * 1000))
             if orphaned_by in events and not os.read(orphaned_by, 4096):
                 raise OrphanedError
             if self._output in events and not self._drain_output():
                 poll.unregister(self._output)
             if self._results in events:
-                for result in self._arrived():
+                more = os.read(self._results, 1 << 16)
+                for result in self._arrived(more):
                     yield result
-            elif not events and self._has_died():
+                if not more:
+                    poll.unregister(self._results)
+            elif died:
                 return  # a grandchild may hold the pipe open
             if time.monotonic() > self._deadline and not self._ended:
                 self._timed_out = self._ended = True
@@ -181,10 +196,12 @@ class Child:
         """End the child and what it started, and close its pipes. May be called twice."""
         if self._results < 0:
             return
-        try:
-            os.killpg(self.pid, signal.SIGKILL)
-        except OSError:
-            pass
+        for end in (os.killpg, os.kill):  # it may have left its group
+            try:
+                if end is os.killpg or self._status is None:
+                    end(self.pid, signal.SIGKILL)
+            except OSError:
+                pass
         if self._status is None:
             self._status = os.waitpid(self.pid, 0)[1]
         os.close(self._results)
@@ -195,6 +212,8 @@ class Child:
         """Return the result of a step that sent none. After `kill`."""
         if self._timed_out:
             kind, text = "Timeout", "no answer within %g s" % self._limits.timeout
+        elif self._garbled:
+            kind, text = "Garbled", "it wrote into a pipe that is not its own"
         elif self._status is not None and os.WIFSIGNALED(self._status):
             number = os.WTERMSIG(self._status)
             kind, text = _signal_name(number), "the process was killed by signal %d" % number
@@ -206,23 +225,20 @@ class Child:
             text += "; it last printed: " + printed[-300:]
         return {"outcome": "crashed", "error": {"type": kind, "message": text}, "imported": []}
 
-    def _arrived(self) -> typing.Iterator[Result]:
-        """Yield the results that have come whole; anything that comes moves the deadline."""
-        more = os.read(self._results, 1 << 16)
-        self._lines += more
-        lines = self._lines.split(b"\n")
+    def _arrived(self, more: bytes) -> typing.Iterator[Result]:
+        """Yield the results that have come whole; each, and each sign of life, moves the deadline."""
+        lines = (self._lines + more).split(b"\n")
         self._lines = lines.pop()
-        self._ended = not more or len(self._lines) > LONGEST_RESULT
-        for line in filter(None, lines):  # an empty one is a sign of life
-            try:
-                result = json.loads(line.decode("ascii"))
-            except ValueError:  # the cell wrote into our pipe
-                self._ended = True
+        for line in lines:
+            if not line.startswith(self._mark):
+                self._garbled = self._ended = True
                 return
-            self._missing -= 1
-            yield result
-        if lines:
+            if len(line) > len(self._mark):
+                self._missing -= 1
+                yield json.loads(line[len(self._mark) :].decode("ascii"))
             self._deadline = time.monotonic() + self._limits.timeout
+        if len(self._lines) > LONGEST_RESULT:
+            self._garbled = self._ended = True
 
     def _drain_output(self) -> bool:
         more = os.read(self._output, 1 << 16)
@@ -237,13 +253,43 @@ class Child:
         return self._status is not None
 
 
+class _Sender:
+    """Sends lines that only start with `mark` where this process itself has written them."""
+
+    def __init__(self, descriptor: int, mark: bytes) -> None:
+        self._descriptor = descriptor
+        self._mark = mark
+
+    def send(self, result: Result) -> None:
+        self._write(json.dumps(result).encode("ascii"))
+
+    def show_life(self) -> None:
+        self._write(b"")
+
+    def _write(self, line: bytes) -> None:
+        data = self._mark + line + b"\n"
+        while data:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except OSError as error:
+                if error.errno != errno.EINTR:
+                    raise
+
+
 def _be_child(
-    work: Work, steps: typing.Sequence[Step], limits: Limits, results: int, output: int
+    work: Work,
+    steps: typing.Sequence[Step],
+    limits: Limits,
+    results: _Sender,
+    output: int,
+    not_ours: typing.Sequence[int],
 ) -> typing.NoReturn:
     """Work through `steps` and leave without a trace of the parent's exit handlers."""
     status = 0
     try:
         os.setpgid(0, 0)
+        for descriptor in not_ours:
+            os.close(descriptor)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -253,24 +299,14 @@ def _be_child(
         _limit_memory(limits.memory)
         _show_life(results)
         for step in steps:
-            _send(results, work(step))
+            results.send(work(step))
     except BaseException:
         status = 70
     finally:
         os._exit(status)
 
 
-def _send(descriptor: int, result: Result) -> None:
-    data = json.dumps(result).encode("ascii") + b"\n"
-    while data:
-        try:
-            data = data[os.write(descriptor, data) :]
-        except OSError as error:
-            if error.errno != errno.EINTR:
-                raise
-
-
-def _show_life(descriptor: int) -> None:
+def _show_life(results: _Sender) -> None:
     """Give a sign of life while modules are imported: their time is not the cell's.
 
     Importing a large package for the first time may take longer than any cell should.
@@ -282,7 +318,7 @@ def _show_life(descriptor: int) -> None:
     def hook(event: str, _: typing.Any) -> None:
         if event == "import" and time.monotonic() - last[0] > SIGN_OF_LIFE:
             last[0] = time.monotonic()
-            os.write(descriptor, b"\n")
+            results.show_life()
 
     sys.addaudithook(hook)
 
@@ -301,6 +337,36 @@ def _limit_memory(mebibytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     except (OSError, ValueError):
         pass  # not Linux: the time limit still holds
+
+
+def _adopt_orphans() -> None:
+    """Become the parent of what a child leaves behind in a session of its own (Linux)."""
+    try:
+        ctypes: typing.Any = importlib.import_module("ctypes")
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass  # what is in a child's group is ended all the same
+
+
+def _children() -> typing.FrozenSet[int]:
+    """Return the ids of this process's children, where the system tells."""
+    try:
+        with open("/proc/self/task/%d/children" % os.getpid()) as file:
+            return frozenset(map(int, file.read().split()))
+    except OSError:
+        return frozenset()
+
+
+def _end_children(spared: typing.FrozenSet[int]) -> None:
+    """End all children but those `spared`; what these leave becomes ours, and is ended too."""
+    for _ in range(MOST_GENERATIONS):
+        left = _children() - spared
+        if not left:
+            return
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            os.waitpid(pid, 0)
 
 
 def _signal_name(number: int) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 import typing
 
 from memory_matrix.payloads.lacking import Lacking
@@ -33,23 +34,30 @@ class Actor:
         try:
             return action()
         except MemoryError:
-            text = "more than %d MiB" % self.session.job["memory"]
-            error = {"stage": stage, "type": "MemoryError", "message": text}
-            raise FailedStepError({"outcome": "crashed", "error": error}) from None
+            raise FailedStepError(self._out_of_memory(stage)) from None
         except Lacking as lacking:
             raise FailedStepError({"outcome": "lacking", "reason": str(lacking)}) from None
         except BaseException as error:
             described = self.session.scrubber.error(stage, error)
             raise FailedStepError({"outcome": outcome, "error": described}) from None
 
+    def _out_of_memory(self, stage: str) -> Result:
+        text = "more than %d MiB" % self.session.job["memory"]
+        error = {"stage": stage, "type": "MemoryError", "message": text}
+        return {"outcome": "crashed", "error": error}
+
     def work(self, step: Step) -> Result:
-        """Do one step. Runs in a child; never raises for what the step does."""
+        """Do one step. Runs in a child; never raises, and never blames the cell for our own faults."""
         do: typing.Callable[[Step], Result] = getattr(self, "do_" + step["do"])
         before = set(sys.modules)
         try:
             result = do(step)
         except FailedStepError as failed:
             result = failed.result
+        except MemoryError:
+            result = self._out_of_memory("use")
+        except Exception:
+            result = {"outcome": "internal", "error": traceback.format_exc()}
         result["imported"] = [name for name in sys.modules if name not in before]
         return result
 
@@ -70,7 +78,8 @@ class Actor:
 
     def suspect(self, runner: Runner, result: Result) -> None:
         """Tell the orchestrator when what was raised shows that the environment is broken."""
-        module = (result.get("error") or {}).get("importing")
+        error = result.get("error")
+        module = error.get("importing") if isinstance(error, dict) else None
         if module is None or module in self._imports:
             return
         self._imports[module] = True
