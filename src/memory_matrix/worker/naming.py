@@ -6,8 +6,12 @@ import typing
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,16}\b")
 
-_RENAMED = {"_sre.SRE_Pattern": "re.Pattern", "_sre.SRE_Match": "re.Match"}
-"""Names that Python 3.6 had for what later ones call otherwise."""
+_RENAMED = {
+    "_sre.SRE_Pattern": "re.Pattern",  # Python 3.6
+    "_sre.SRE_Match": "re.Match",
+    "numpy.bool": "numpy.bool_",  # numpy 2
+}
+"""Other names that some release has for the same class."""
 
 
 def type_name(kind: typing.Any) -> str:
