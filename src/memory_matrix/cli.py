@@ -46,6 +46,24 @@ examples:
 """
 
 
+_COMPAT_EPILOG = """\
+a small memory-matrix.toml:
+  [[environment]]
+  name = "production"
+  python = "3.11"
+  packages = ["pydantic==2.5.3"]
+
+  [[environment]]
+  name = "next"
+  python = "3.13"
+  packages = ["pydantic>=2.9"]
+
+  [compat]
+  serializers = ["pickle", "app/codec.py:codec"]
+  payloads = ["builtin", "payloads.py"]
+"""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; every error is one paragraph on stderr."""
     signal.signal(signal.SIGTERM, _terminate)
@@ -108,6 +126,7 @@ def _add_compat(commands: _Commands) -> None:
         "find what one environment writes and another cannot read",
         "Write every payload with every serializer in every environment, pass the bytes through the\n"
         "servers, read them in every environment, and report what breaks.",
+        _COMPAT_EPILOG,
     )
     _add_matrix_options(command)
     _add_report_options(command)
@@ -170,11 +189,13 @@ def _command(
     run: object,
     help_text: str,
     description: str,
+    epilog: str | None = None,
 ) -> _Parser:
     command = commands.add_parser(
         name,
         help=help_text,
         description=description,
+        epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -236,8 +257,8 @@ def _compat(options: argparse.Namespace) -> int:
         selection=selection,
     )
     report = run_compat(matrix, run, _progress(options))
+    _print_report(report, options)  # first: a full disk must not cost the findings
     written = files.write(report, options.report_dir)
-    _print_report(report, options)
     if not options.quiet:
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
     return _exit_code(report, strict=strict)
@@ -291,7 +312,7 @@ def _matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
     if source is None:
         print(
             "No matrix file here: this is the built-in quick matrix. To make your own, write a"
-            " memory-matrix.toml; see the README's section on the matrix file.",
+            " memory-matrix.toml; `memory-matrix compat --help` shows a small one.",
             file=sys.stderr,
         )
     matrix = read.builtin_quick(Path.cwd()) if source is None else read.read(source)
