@@ -71,7 +71,6 @@ class Runner:
         self._orphaned_by = orphaned_by
         self._private = tuple(private)
         self._child: typing.Optional[Child] = None
-        _adopt_orphans()
 
     def run(
         self,
@@ -254,11 +253,16 @@ class Child:
 
 
 class _Sender:
-    """Sends lines that only start with `mark` where this process itself has written them."""
+    """Sends lines with a mark that nothing else knows, and only from the process that made it."""
 
     def __init__(self, descriptor: int, mark: bytes) -> None:
         self._descriptor = descriptor
         self._mark = mark
+        self._process = 0
+
+    def begin(self) -> None:
+        """Send from this process alone, whatever a step forks."""
+        self._process = os.getpid()
 
     def send(self, result: Result) -> None:
         self._write(json.dumps(result).encode("ascii"))
@@ -268,7 +272,7 @@ class _Sender:
 
     def _write(self, line: bytes) -> None:
         data = self._mark + line + b"\n"
-        while data:
+        while data and self._process == os.getpid():
             try:
                 data = data[os.write(self._descriptor, data) :]
             except OSError as error:
@@ -287,6 +291,7 @@ def _be_child(
     """Work through `steps` and leave without a trace of the parent's exit handlers."""
     status = 0
     try:
+        results.begin()
         os.setpgid(0, 0)
         for descriptor in not_ours:
             os.close(descriptor)
@@ -339,13 +344,16 @@ def _limit_memory(mebibytes: int) -> None:
         pass  # not Linux: the time limit still holds
 
 
-def _adopt_orphans() -> None:
-    """Become the parent of what a child leaves behind in a session of its own (Linux)."""
+def adopt_orphans() -> None:
+    """Let this process be the parent of what its children leave behind, so that it can be ended.
+
+    On Linux only; elsewhere a child's group is ended, but not what has left it.
+    """
     try:
         ctypes: typing.Any = importlib.import_module("ctypes")
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     except (ImportError, OSError, AttributeError):
-        pass  # what is in a child's group is ended all the same
+        pass
 
 
 def _children() -> typing.FrozenSet[int]:

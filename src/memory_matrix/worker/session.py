@@ -13,7 +13,7 @@ import typing
 import warnings
 
 from memory_matrix.worker import modules
-from memory_matrix.worker.cells import Limits, OrphanedError, Runner
+from memory_matrix.worker.cells import Limits, OrphanedError, Runner, adopt_orphans
 from memory_matrix.worker.errors import Scrubber, syntax_place
 from memory_matrix.worker.reading import Reader
 from memory_matrix.worker.writing import Writer
@@ -91,6 +91,7 @@ def main(arguments: typing.Sequence[str]) -> int:
     session = Session(job, emit)
     session.prepare()
     actor: typing.Any = Writer(session) if mode == "write" else Reader(session)
+    adopt_orphans()
     runner = Runner(actor.work, Limits(job["timeout"], job["memory"]), 0, (results,))
     try:
         actor.run(runner)
