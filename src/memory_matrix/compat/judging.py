@@ -22,9 +22,9 @@ from memory_matrix.matrix.model import Direction, EnvironmentSpec, Known
 from memory_matrix.matrix.patterns import matches
 from memory_matrix.matrix.select import Selection
 from memory_matrix.report.model import Cell, Difference, Error, Outcome
-from memory_matrix.worker.compare import NOTHING_THERE
+from memory_matrix.worker.compare import MOST_DIFFERENCES, NOTHING_THERE
 
-MOST_DIFFERENCES = 10
+SHOWN_DIFFERENCES = 10
 """Differences that a cell keeps; the rest of them say nothing new."""
 
 _VARIES = re.compile(r"https?://\S+|\d+")
@@ -96,8 +96,7 @@ def same_way(cell: Finding, own: Finding, cause: Callable[[Finding], str | None]
     if cell.outcome != own.outcome:
         return False
     if cell.outcome == "changed":
-        seen = {(difference.path, difference.got) for difference in own.diff}
-        return all((each.path, each.got) in seen for each in cell.diff)
+        return _differs_as(cell.diff, own.diff)
     if cell.error is None or own.error is None:
         return cell.error is own.error
     return (cell.error.stage, _type(cell.error)) == (own.error.stage, _type(own.error)) and (
@@ -183,7 +182,7 @@ class _Judge:
             self._excuse(place) if breaks else None,
             way,
             found.error,
-            found.diff,
+            found.diff[:SHOWN_DIFFERENCES],
             None if hint is None else hint.code,
             None if hint is None else hint.text,
         )
@@ -236,10 +235,9 @@ def _loaded(
             writers.expected or "", ()
         )
     if diff:
-        return Finding("changed", diff=diff[:MOST_DIFFERENCES])
+        return Finding("changed", diff=diff)
     if result.again:
-        again = tuple(map(_on_second_load, result.again))
-        return Finding("changed", diff=again[:MOST_DIFFERENCES])
+        return Finding("changed", diff=tuple(map(_on_second_load, result.again)))
     if own is None or own.outcome != "built":
         return Finding("ok")
     return _drifted(evidence.drift, writers, own)
@@ -259,7 +257,7 @@ def _drifted(drift: Drift, writers: Meaning, own: Meaning) -> Finding:
         if each.got == NOTHING_THERE
     ]
     outcome: Outcome = "changed" if lost else "drifted"
-    return Finding(outcome, diff=tuple(lost or diff)[:MOST_DIFFERENCES])
+    return Finding(outcome, diff=tuple(lost) or diff)
 
 
 def _comparable(writers: Meaning, readers: Meaning) -> tuple[str, str]:
@@ -287,6 +285,15 @@ def _matches(entry: Known, cell: Place | Cell) -> bool:
             (cell.payload, entry.payload),
         )
     )
+
+
+def _differs_as(diff: tuple[Difference, ...], own: tuple[Difference, ...]) -> bool:
+    """Say whether all of `diff` is in `own` too; where that was cut off, whether its like is."""
+    seen = {(each.path, each.got) for each in own}
+    if len(own) >= MOST_DIFFERENCES:
+        came = {each.got for each in own}
+        return all(each.got in came for each in diff)
+    return all((each.path, each.got) in seen for each in diff)
 
 
 def _type(error: Error) -> tuple[str, str]:
