@@ -10,6 +10,8 @@ from memory_matrix.worker.naming import stable_text, type_name
 
 LONGEST_MESSAGE = 2000
 
+_SITE_PACKAGES = re.compile(r"[/\\](site|dist)-packages[/\\]")
+
 Error = typing.Dict[str, typing.Any]
 
 
@@ -48,6 +50,8 @@ def importing(error: BaseException) -> typing.Optional[str]:
         code = frame.f_code
         if code.co_filename == "<frozen importlib._bootstrap>" and code.co_name == "_find_and_load":
             return str(frame.f_locals.get("name", "")).partition(".")[0] or None
+        if code.co_name == "<module>" and _SITE_PACKAGES.search(code.co_filename):
+            return str(frame.f_globals.get("__name__", "")).partition(".")[0] or None
     return None
 
 
@@ -62,7 +66,7 @@ def installed(module: str) -> bool:
     places = [spec.origin] if spec and spec.origin else list(
         (spec and spec.submodule_search_locations) or ()
     )  # fmt: skip
-    return any(place and re.search(r"[/\\](site|dist)-packages[/\\]", place) for place in places)
+    return any(place and _SITE_PACKAGES.search(place) for place in places)
 
 
 def location(function: typing.Any) -> typing.Optional[str]:

@@ -45,8 +45,8 @@ class Writer(Actor):
         payload = self.session.payloads[step["payload"]]
         value = self._build(payload)
         table = self._describe(value)
-        again = self._build(payload)
         plain = describe.plain_digest(value) if describe.is_plain(table) else None
+        again = self._build(payload)
         same = plain is not None and describe.plain_digest(again) == plain
         result: Result = {
             "outcome": "built",
