@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -42,9 +43,12 @@ class Plan:
 def plan(matrix: Matrix) -> Plan:
     """Return what a run of `matrix` would do."""
     count = len(matrix.environments)
+    telling = _telling(matrix)
     return Plan(
         source=None if matrix.source is None else str(matrix.source),
-        environments=tuple(PlannedEnvironment(each, _why(each)) for each in matrix.environments),
+        environments=tuple(
+            PlannedEnvironment(each, _why(each, telling)) for each in matrix.environments
+        ),
         excluded=matrix.excluded,
         servers=matrix.servers,
         serializers=matrix.compat.serializers,
@@ -110,15 +114,19 @@ def _environment_row(planned: PlannedEnvironment) -> tuple[str, str]:
     return planned.spec.name, planned.why
 
 
-def _why(spec: EnvironmentSpec) -> str:
+def _telling(matrix: Matrix) -> frozenset[str]:
+    """Return the axes that tell the combinations apart, and python."""
+    pairs = {pair for each in matrix.environments for pair in each.values}
+    count = Counter(axis for axis, _ in pairs)
+    return frozenset({"python", *(axis for axis in count if count[axis] > 1)})
+
+
+def _why(spec: EnvironmentSpec, telling: frozenset[str]) -> str:
     if any(axis == "environment" for axis, _ in spec.coordinates):
-        facts = [
-            f"python {spec.python}",
-            *([f"app {spec.app}"] if spec.app else []),
-            *spec.packages,
-        ]
-        return f"named: {', '.join(facts)}"
-    return ", ".join(f"{axis} {value}" for axis, value in spec.values)
+        app = [f"app {spec.app}"] if spec.app else []
+        return f"named: {', '.join([f'python {spec.python}', *app, *spec.packages])}"
+    values = [f"{axis} {value}" for axis, value in spec.values if axis in telling]
+    return ", ".join(values or [f"{axis} {value}" for axis, value in spec.values])
 
 
 def _environment_json(planned: PlannedEnvironment) -> dict[str, Any]:

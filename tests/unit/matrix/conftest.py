@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.read import read
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 EXAMPLE = Path(__file__).with_name("example.toml")
 
 Write = Callable[[str], Path]
 ReadText = Callable[[str], Matrix]
+
+
+def table_of(path: Path) -> dict[str, Any]:
+    """Return what TOML has in a file, unchecked."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from memory_matrix.matrix.plan import lines, plan, plan_json
 from memory_matrix.matrix.read import builtin_quick, read
 
@@ -58,6 +60,20 @@ def test_a_large_plan_is_shortened_and_says_so(read_text: ReadText) -> None:
     assert len(short) <= 40
     assert "  ... and 5 more (-v shows all)" in short
     assert len(whole) == 20 + 20 + 20 + 8
+
+
+@pytest.mark.parametrize(
+    ("axes", "why"),
+    [
+        ('python = ["3.12"]\npackages = {a = ["<1", ">1"], b = ["==1"]}', "python 3.12, a <1"),
+        ('python = ["3.12"]\npackages = {b = ["==1"]}', "python 3.12"),
+        ('packages = {b = ["==1"]}', "b ==1"),
+    ],
+)
+def test_an_environment_is_there_for_the_values_that_tell_it_apart(
+    read_text: ReadText, axes: str, why: str
+) -> None:
+    assert plan(read_text(f"[axes]\n{axes}\n")).environments[0].why == why
 
 
 def test_the_plan_of_the_quick_matrix_is_for_any_machine(tmp_path: Path) -> None:

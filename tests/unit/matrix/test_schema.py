@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
 from jsonschema import Draft202012Validator, FormatChecker
 
 from memory_matrix.errors import UsageError
@@ -20,7 +19,7 @@ from memory_matrix.matrix.model import CompatOptions, Matrix
 from memory_matrix.matrix.read import QUICK, read
 from memory_matrix.matrix.schema import PATH, text
 
-from .conftest import EXAMPLE, Write
+from .conftest import EXAMPLE, Write, table_of
 
 MATRICES = Path(__file__).parents[3] / "matrix"
 SCHEMA = json.loads(PATH.read_text(encoding="utf-8"))
@@ -44,7 +43,7 @@ def test_the_schema_is_one() -> None:
     "path", [EXAMPLE, QUICK, *sorted(MATRICES.glob("*.toml"))], ids=lambda path: path.name
 )
 def test_what_is_shipped_is_valid(path: Path) -> None:
-    VALIDATOR.validate(as_json(tomllib.loads(path.read_text(encoding="utf-8"))))
+    VALIDATOR.validate(as_json(table_of(path)))
 
 
 def test_defaults_are_those_of_the_reader() -> None:
@@ -120,7 +119,7 @@ MUTATIONS: tuple[Callable[[random.Random, Any, Any], None], ...] = (
 
 
 def mutated(chance: random.Random) -> dict[str, Any]:
-    table = tomllib.loads(EXAMPLE.read_text())
+    table = table_of(EXAMPLE)
     for _ in range(chance.randint(1, 4)):
         places = list(spots(table))
         if places:
