@@ -26,7 +26,8 @@ from memory_matrix.compat.model import Writes
 from memory_matrix.compat.reading import comparison
 from memory_matrix.compat.run import RunOptions, run_compat
 from memory_matrix.compat.workers import run_tasks
-from memory_matrix.compat.writing import Workshop, write_all
+from memory_matrix.compat.workshop import Workshop
+from memory_matrix.compat.writing import write_all
 from memory_matrix.environments.build import build_all
 from memory_matrix.environments.cache import default_cache
 from memory_matrix.environments.interpreters import find

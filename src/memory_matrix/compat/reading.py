@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memory_matrix.compat.model import Meaning, ReadKey, ReadResult, Reads, Variant, Writes
-from memory_matrix.compat.workers import Event, describe_end, run_tasks
-from memory_matrix.compat.writing import (
-    MOST_STARTS,
-    Workshop,
+from memory_matrix.compat.events import (
+    Event,
     broken_reason,
+    describe_end,
     differences,
     result_error,
 )
+from memory_matrix.compat.model import Meaning, ReadKey, ReadResult, Reads, Variant, Writes
+from memory_matrix.compat.workers import run_tasks
+from memory_matrix.compat.workshop import Workshop
+from memory_matrix.compat.writing import MOST_STARTS
 from memory_matrix.environments.model import Environment
 
 
@@ -150,7 +152,9 @@ def _hear(draft: _Draft, event: Event, on_step: Callable[[str], None]) -> None:
             draft.done = True
         case "ended" if not draft.done and draft.starts >= MOST_STARTS:
             draft.done = True
-            draft.broken = describe_end(event, f"reading, after {len(draft.results)} blobs")
+            draft.broken = describe_end(
+                event, f"reading, after {len(draft.results)} of {len(draft.steps)} blobs"
+            )
 
 
 def _result(event: Event) -> ReadResult:

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from memory_matrix import __version__
+from memory_matrix.compat.events import differences
 from memory_matrix.compat.hints import load_hints
 from memory_matrix.compat.judging import Drift, Evidence, judge, stale
 from memory_matrix.compat.model import Reads, Variant, Writes
 from memory_matrix.compat.reading import count_steps, read_all
 from memory_matrix.compat.storing import store_all
-from memory_matrix.compat.writing import Workshop, differences, write_all
+from memory_matrix.compat.workshop import Workshop
+from memory_matrix.compat.writing import write_all
 from memory_matrix.environments.build import build_all
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.errors import UsageError

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
+from memory_matrix.compat.events import Event
 from memory_matrix.environments.model import Environment
 from memory_matrix.errors import MemoryMatrixError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-Event = dict[str, Any]
 
 WORKER = Path(__file__).parents[1] / "worker" / "__main__.py"
 
@@ -188,16 +187,3 @@ def _tail(log: Path, most: int = 2000) -> str:
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - most))
         return file.read().decode("utf-8", "replace").strip()
-
-
-def describe_end(event: Event, doing: str) -> str:
-    """Return a clause that says how a worker ended that did not finish `doing`."""
-    status = event["status"]
-    if event["given_up"]:
-        how = f"said nothing for too long while {doing}"
-    elif status < 0:
-        how = f"was killed by signal {-status} while {doing}"
-    else:
-        how = f"ended with status {status} while {doing}"
-    last = event["log"].splitlines()[-1:]
-    return f"its worker {how}" + (f" ({last[0]})" if last else "")

@@ -7,63 +7,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memory_matrix.compat.events import (
+    Event,
+    broken_reason,
+    describe_end,
+    differences,
+    error_value,
+    result_error,
+    sentence,
+)
 from memory_matrix.compat.model import Meaning, Writes, Written
-from memory_matrix.compat.workers import Event, Task, describe_end, run_tasks
+from memory_matrix.compat.workers import run_tasks
+from memory_matrix.compat.workshop import Workshop
 from memory_matrix.environments.model import Environment
 from memory_matrix.errors import UsageError
-from memory_matrix.matrix.model import CompatOptions
-from memory_matrix.matrix.select import Selection
-from memory_matrix.report.model import Difference, Error
+from memory_matrix.report.model import Error
 
 MOST_STARTS = 2
 """Times that a worker is started; one that dies as often makes its environment unavailable."""
-
-
-@dataclass(frozen=True)
-class Workshop:
-    """Where the phases keep their files, and what every job has in common."""
-
-    folder: Path
-    options: CompatOptions
-    serializers: Mapping[str, str]
-    """Each serializer's name in the matrix file, and what the worker loads for it."""
-    payloads: Mapping[str, str]
-    """Each payload source's name in the matrix file, and what the worker imports for it."""
-    selection: Selection = field(default_factory=Selection)
-    parallel: int = 2
-
-    def job(self, environment: Environment, **more: Any) -> dict[str, Any]:
-        """Return the job that every worker of `environment` gets, and `more`."""
-        return {
-            "path": [str(path) for path in environment.spec.path],
-            "payloads": list(self.payloads.values()),
-            "serializers": dict(self.serializers),
-            "select": self.selection.patterns("payload"),
-            "timeout": self.options.timeout,
-            "memory": self.options.memory,
-            "blobs": str(self.blobs),
-            "descriptions": str(self.descriptions),
-            "scrub": {
-                str(self.folder): "<run>",
-                **({str(environment.folder): "<environment>"} if environment.folder else {}),
-            },
-            **more,
-        }
-
-    @property
-    def blobs(self) -> Path:
-        """The folder of what was written, by digest."""
-        return self.folder / "blobs"
-
-    @property
-    def descriptions(self) -> Path:
-        """The folder of what values look like, by digest."""
-        return self.folder / "descriptions"
-
-    def task(self, environment: Environment, mode: Any, **more: Any) -> Task:
-        """Return the work of one worker of `environment`."""
-        patience = 60 + 6 * self.options.timeout
-        return Task(environment, mode, self.job(environment, **more), patience)
 
 
 @dataclass
@@ -139,7 +100,7 @@ def _on_twice(_: _Draft, event: Event) -> None:
 
 def _on_serializer(draft: _Draft, event: Event) -> None:
     if "error" in event:
-        draft.lacking[event["serializer"]] = _error(event["error"])
+        draft.lacking[event["serializer"]] = error_value(event["error"])
     else:
         draft.serializers.add(event["serializer"])
 
@@ -152,12 +113,12 @@ def _on_payload(draft: _Draft, event: Event) -> None:
         expected=event.get("expected"),
         plain=event.get("plain"),
         probe=event.get("probe"),
-        reason=event.get("reason") or (_sentence(error) if error else None),
+        reason=event.get("reason") or (sentence(error) if error else None),
         unstable=differences(event.get("differs", ())),
         location=event.get("location"),
     )
     draft.modules.update(dict.fromkeys(event.get("imported", ())))
-    draft.doing = f"writing payload {name!r}"
+    draft.doing = f"writing, after payload {name!r}"
 
 
 def _on_written(draft: _Draft, event: Event) -> None:
@@ -222,7 +183,7 @@ def _refuse_source(label: str, events: Sequence[Event]) -> None:
         first = errors[0]
         raise UsageError(
             f"{label}: {first.get('place', '')}no environment can import this payloads file:"
-            f" {_sentence(first)}"
+            f" {sentence(first)}"
         )
     if events and not errors and not any(event["payloads"] for event in events):
         raise UsageError(
@@ -241,7 +202,7 @@ def _payloads_by_source(drafts: Iterable[_Draft]) -> dict[str, list[str]]:
 
 def _finished(draft: _Draft, names: Mapping[str, Sequence[str]]) -> Writes:
     failed = {
-        name: Meaning("failed", reason=f"{Path(source).name}: {_sentence(event['error'])}")
+        name: Meaning("failed", reason=f"{Path(source).name}: {sentence(event['error'])}")
         for source, event in draft.sources.items()
         if "error" in event
         for name in names[source]
@@ -265,35 +226,3 @@ def lacking_sentence(label: str, error: Error) -> str:
     if error.type.endswith("Lacking"):
         return error.message
     return f'add "{PROJECTS[label]}" to its packages ({error.type}: {error.message})'
-
-
-def broken_reason(event: Event) -> str:
-    """Return why an environment is unavailable whose own packages cannot be imported."""
-    return (
-        f"its packages do not work together: importing {event['module']!r} raises"
-        f" {_sentence(event['error'])}"
-    )
-
-
-def result_error(event: Mapping[str, Any], stage: Any) -> Error | None:
-    """Return the error of a worker's result; `stage` is where the worker does not say."""
-    error = event.get("error")
-    if error is not None:
-        return _error({"stage": stage, **error})
-    if event["outcome"] == "lacking":
-        return Error(stage, "Lacking", event["reason"])
-    return None
-
-
-def differences(items: Iterable[Mapping[str, str]]) -> tuple[Difference, ...]:
-    """Return a worker's differences as values."""
-    return tuple(Difference(item["path"], item["expected"], item["got"]) for item in items)
-
-
-def _error(error: Mapping[str, Any]) -> Error:
-    return Error(error.get("stage", "build"), error["type"], error["message"])
-
-
-def _sentence(error: Mapping[str, Any]) -> str:
-    text = " ".join(str(error["message"]).split())
-    return f"{error['type']}: {text}" if text else str(error["type"])
