@@ -17,6 +17,8 @@ import sys
 import time
 import typing
 
+from memory_matrix.worker import life
+
 try:
     resource: typing.Any = importlib.import_module("resource")
 except ImportError:  # not on every platform
@@ -148,14 +150,17 @@ class Child:
         self._mark = b"%s " % binascii.hexlify(os.urandom(8))
         results, results_in = os.pipe()
         output, output_in = os.pipe()
+        end, self._life = os.pipe()
         if hasattr(gc, "freeze"):
             gc.freeze()  # a collection in the child then leaves the pages that we share alone
         self.pid = os.fork()
         if self.pid == 0:
-            not_ours = (results, output) + tuple(private)
-            _be_child(work, steps, limits, _Sender(results_in, self._mark), output_in, not_ours)
+            not_ours = (results, output, self._life) + tuple(private)
+            sender = _Sender(results_in, self._mark)
+            _be_child(work, steps, limits, sender, output_in, end, not_ours)
         os.close(results_in)
         os.close(output_in)
+        os.close(end)
         self._results = results
         self._output = output
         try:
@@ -203,9 +208,9 @@ class Child:
                 pass
         if self._status is None:
             self._status = os.waitpid(self.pid, 0)[1]
-        os.close(self._results)
-        os.close(self._output)
-        self._results = self._output = -1
+        for descriptor in (self._results, self._output, self._life):
+            os.close(descriptor)
+        self._results = self._output = self._life = -1
 
     def crash(self) -> Result:
         """Return the result of a step that sent none. After `kill`."""
@@ -286,15 +291,20 @@ def _be_child(
     limits: Limits,
     results: _Sender,
     output: int,
+    end: int,
     not_ours: typing.Sequence[int],
 ) -> typing.NoReturn:
-    """Work through `steps` and leave without a trace of the parent's exit handlers."""
+    """Work through `steps` and leave without a trace of the parent's exit handlers.
+
+    It is killed when the pipe `end` is closed: when its parent is gone.
+    """
     status = 0
     try:
         results.begin()
         os.setpgid(0, 0)
         for descriptor in not_ours:
             os.close(descriptor)
+        life.end_with(end)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         nothing = os.open(os.devnull, os.O_RDONLY)

@@ -12,7 +12,7 @@ import sys
 import typing
 import warnings
 
-from memory_matrix.worker import modules
+from memory_matrix.worker import life, modules
 from memory_matrix.worker.cells import Limits, OrphanedError, Runner, adopt_orphans
 from memory_matrix.worker.errors import Scrubber, syntax_place
 from memory_matrix.worker.reading import Reader
@@ -89,7 +89,9 @@ def main(arguments: typing.Sequence[str]) -> int:
             data = data[os.write(results, data) :]
 
     session = Session(job, emit)
+    life.end_with(0)
     session.prepare()
+    life.end_in_order()
     actor: typing.Any = Writer(session) if mode == "write" else Reader(session)
     adopt_orphans()
     runner = Runner(actor.work, Limits(job["timeout"], job["memory"]), 0, (results,))
