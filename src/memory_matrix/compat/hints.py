@@ -54,6 +54,15 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Example:
+    """What became of a cell, in the words of a real library."""
+
+    outcome: Outcome
+    error: Error | None = None
+    diff: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True)
 class Hint:
     """A kind of break: its stable code, the cause in a sentence, and what to do about it."""
 
@@ -62,6 +71,7 @@ class Hint:
     cause: str
     advice: str
     when: tuple[Rule, ...]
+    example: Example
 
     @property
     def text(self) -> str:
@@ -106,7 +116,15 @@ def _hint(item: Mapping[str, Any]) -> Hint:
         item["cause"],
         item["advice"],
         tuple(_rule(rule) for rule in item["when"]),
+        _example(item["example"]),
     )
+
+
+def _example(item: Mapping[str, Any]) -> Example:
+    if "path" in item:
+        difference = Difference(item["path"], item["expected"], item["got"])
+        return Example(item["outcome"], diff=(difference,))
+    return Example(item["outcome"], Error(item.get("stage", "load"), item["type"], item["message"]))
 
 
 def _rule(rule: Mapping[str, Any]) -> Rule:
