@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import io
+import math
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
@@ -22,6 +26,11 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
+CLEANING = 5.0
+"""Seconds after a signal to end in which others are taken for the same wish."""
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 _DESCRIPTION = """\
 Find what breaks in AI-agent memory when versions change.
 
@@ -30,14 +39,18 @@ releases of your app), keeps the bytes on real Redis and Postgres servers, reads
 environment, and reports what breaks. Without a matrix file it runs a small built-in matrix.
 """
 
-_EPILOG = """\
+_EXIT_CODES = """\
 exit codes:
   0  nothing that fail-on names
   1  it found some
   2  the matrix file or the command line is wrong
   3  an environment or a server that the matrix requires could not be had
   4  the tool itself could not do its work
+  130, 143  it was interrupted (Ctrl-C), or told to end (SIGTERM)
+"""
 
+_EPILOG = f"""\
+{_EXIT_CODES}
 examples:
   memory-matrix compat                          run the matrix of this folder
   memory-matrix plan                            show what the matrix file expands to
@@ -45,8 +58,7 @@ examples:
   memory-matrix report --from memory-matrix-report
 """
 
-
-_COMPAT_EPILOG = """\
+_COMPAT_EPILOG = f"""\
 a small memory-matrix.toml:
   [[environment]]
   name = "production"
@@ -61,35 +73,115 @@ a small memory-matrix.toml:
   [compat]
   serializers = ["pickle", "app/codec.py:codec"]
   payloads = ["builtin", "payloads.py"]
+
+{_EXIT_CODES}
+examples:
+  memory-matrix compat --fail-on drifted        fail on less than a break
+  memory-matrix compat --select 'writer=old reader=new payload=tool_*'
+  memory-matrix compat -c ci/memory-matrix.toml --report-dir out --strict
+"""
+
+_PLAN_EPILOG = """\
+exit codes:
+  0  it is shown
+  2  the matrix file or the command line is wrong
+
+examples:
+  memory-matrix plan -c ci/memory-matrix.toml
+  memory-matrix plan --select 'writer=old' --json
+"""
+
+_REPORT_EPILOG = """\
+exit codes:
+  0  it is shown
+  2  the report or the command line is wrong
+
+examples:
+  memory-matrix report -v                       everything there is
+  memory-matrix report --from out --format markdown
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; every error is one paragraph on stderr."""
-    signal.signal(signal.SIGTERM, _terminate)
+    _prepare_streams()
     try:
-        options = _parser().parse_args(arguments)
-        return int(options.run(options))
+        with _signals():
+            return _run(arguments)
     except MemoryMatrixError as error:
         print(f"memory-matrix: error: {error}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:
+        print(f"memory-matrix: error: {_about(error)}", file=sys.stderr)
+        return MemoryMatrixError.exit_code
     except KeyboardInterrupt:
         print("memory-matrix: interrupted; everything it started is stopped.", file=sys.stderr)
         return INTERRUPTED
-    except _TerminatedError:
+    except _TerminatedError as terminated:
         print("memory-matrix: terminated; everything it started is stopped.", file=sys.stderr)
-        return 128 + signal.SIGTERM
+        return 128 + terminated.number
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        try:
+            options = _parser().parse_args(arguments)
+            return int(options.run(options))
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: `| head`
         return 128 + signal.SIGPIPE
 
 
+def _prepare_streams() -> None:
+    """See to it that nothing which is printed can fail for where it is printed to."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who started us: `>&-`
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name may hold any character
+
+
+def _about(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}. Make room, or give yourself the right to use it."
+
+
 class _TerminatedError(BaseException):
-    """SIGTERM, raised in the main thread so that everything is cleaned up on its way."""
+    """SIGTERM or SIGHUP, raised in the main thread so that everything is cleaned up on its way."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
-def _terminate(*_: object) -> NoReturn:
-    raise _TerminatedError
+@contextmanager
+def _signals() -> Iterator[None]:
+    """Raise an exception in the main thread when a signal asks this process to end.
+
+    What follows it within seconds, such as a second Ctrl-C, must not disturb the cleaning up.
+    """
+    last = -math.inf
+
+    def end(number: int, _: object) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < CLEANING:
+            return
+        last = now
+        raise KeyboardInterrupt if number == signal.SIGINT else _TerminatedError(number)
+
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # `nohup`, or in the background of a script
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -158,6 +250,7 @@ def _add_plan(commands: _Commands) -> None:
         "show what the matrix file expands to, and run nothing",
         "Show the environments, servers, serializers and payloads that the matrix file expands to,\n"
         "and why an environment is in or out.",
+        _PLAN_EPILOG,
     )
     _add_matrix_options(command)
     command.add_argument("--json", action="store_true", help="as JSON")
@@ -171,6 +264,7 @@ def _add_report(commands: _Commands) -> None:
         _report,
         "show a saved report again",
         "Render the report that an earlier run saved.",
+        _REPORT_EPILOG,
     )
     command.add_argument(
         "--from", dest="source", type=Path, default=Path("memory-matrix-report"), metavar="PATH",
@@ -189,7 +283,7 @@ def _command(
     run: object,
     help_text: str,
     description: str,
-    epilog: str | None = None,
+    epilog: str,
 ) -> _Parser:
     command = commands.add_parser(
         name,
@@ -236,7 +330,7 @@ def _add_volume(command: argparse._ActionsContainer) -> None:
 
 
 def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
 
@@ -257,8 +351,10 @@ def _compat(options: argparse.Namespace) -> int:
         selection=selection,
     )
     report = run_compat(matrix, run, _progress(options))
-    _print_report(report, options)  # first: a full disk must not cost the findings
-    written = files.write(report, options.report_dir)
+    try:
+        _print_report(report, options)  # first: a full disk must not cost the findings
+    finally:  # nobody reading them must not cost the report
+        written = files.write(report, options.report_dir)
     if not options.quiet:
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
     return _exit_code(report, strict=strict)

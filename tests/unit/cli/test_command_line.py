@@ -1,0 +1,262 @@
+"""What the command line takes, what it refuses, and what its help says."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from memory_matrix import __version__, cli
+from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
+
+COMMANDS = ("compat", "plan", "report")
+
+MATRIX = """
+[[environment]]
+name = "old"
+python = "current"
+
+[compat]
+serializers = ["json"]
+payloads = ["payloads.py"]
+
+[servers]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a matrix file, in which the command line runs."""
+    (tmp_path / "memory-matrix.toml").write_text(MATRIX)
+    (tmp_path / "payloads.py").write_text("def payload_text():\n    return 'a'\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def helped(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as exited:
+        cli.main([*arguments, "--help"])
+    assert exited.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_help_names_every_command_exit_code_and_some_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = helped(capsys=capsys)
+
+    assert all(f"\n    {command} " in text for command in COMMANDS)
+    codes = text.partition("exit codes:\n")[2].partition("\n\n")[0]
+    assert [line.split("  ")[1] for line in codes.splitlines()] == [
+        "0", "1", "2", "3", "4", "130, 143",
+    ]  # fmt: skip
+    assert text.count("\n  memory-matrix ") >= 3
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_shows_an_example_and_its_exit_codes(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = helped(command, capsys=capsys)
+
+    examples = text.partition("\nexamples:\n")[2]
+    assert f"  memory-matrix {command}" in examples
+    assert "\nexit codes:\n" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_examples_in_help_are_command_lines_that_are_taken(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import shlex
+
+    texts = [helped(capsys=capsys), *(helped(each, capsys=capsys) for each in COMMANDS)]
+    examples = {
+        line.strip().partition("   ")[0]
+        for text in texts
+        for line in text.partition("\nexamples:\n")[2].splitlines()
+        if line.startswith("  memory-matrix ")
+    }
+
+    assert len(examples) >= 6
+    for example in examples:
+        assert cli._parser().parse_args(shlex.split(example)[1:])
+
+
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exited:
+        cli.main(["--version"])
+
+    assert exited.value.code == 0
+    assert capsys.readouterr().out == f"memory-matrix {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "COMMAND"),
+        (["compatt"], "compatt"),
+        (["--versio", "plan"], "--versio"),
+        (["compat", "--jobs", "0"], "'0' is not a whole number of 1 or more"),
+        (["compat", "-j", "two"], "'two' is not a whole number of 1 or more"),
+        (["compat", "-j", "-1"], "'-1' is not a whole number of 1 or more"),
+        (["compat", "-j", "²"], "'²' is not a whole number of 1 or more"),
+        (["compat", "--fail-on", "broken"], "--fail-on: invalid choice: 'broken'"),
+        (["compat", "--fail", "never"], "--fail"),
+        (["compat", "--select"], "--select: expected one argument"),
+        (["compat", "one", "two"], "one two"),
+        (["plan", "--report-dir", "x"], "--report-dir"),
+        (["report", "--format", "html"], "invalid choice: 'html'"),
+        (["report", "-q", "--form", "json"], "--form"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_wrong_command_line_is_refused_with_where_to_look(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = cli.main(arguments)
+
+    out, error = capsys.readouterr()
+    assert (code, out) == (2, "")
+    first, second = error.splitlines()
+    assert first.startswith("memory-matrix: error: ")
+    assert said in first
+    assert second.startswith("See `memory-matrix")
+    assert second.endswith(" --help`.")
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("pickle", "pickle"),
+        ("colour=red", "colour"),
+        ("writer=nobody", "nobody"),
+        ("serializer=pickle", "pickle"),
+        ("writer=", "writer="),
+    ],
+)
+def test_a_selection_that_means_nothing_is_refused_in_one_sentence(
+    expression: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = cli.main(["plan", "--select", expression])
+
+    error = capsys.readouterr().err
+    assert code == 2
+    assert error.startswith("memory-matrix: error: ")
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "There is no report at 'report.json'"),
+        ("", "no whole JSON"),
+        ('{"schema": 1, "cells": [', "no whole JSON"),
+        ("[]", "no report"),
+        ('{"schema": 99}', "99"),
+        ("\udcff", "no report"),
+    ],
+    ids=["missing", "empty", "cut off", "a list", "from the future", "no UTF-8"],
+)
+def test_a_saved_report_that_cannot_be_shown_is_refused(
+    content: str | None, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if content is not None:
+        (folder / "report.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+
+    code = cli.main(["report", "--from", "report.json"])
+
+    error = capsys.readouterr().err
+    assert code == 2
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+def test_the_folder_without_a_matrix_file_gets_the_quick_matrix_and_is_told_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "memory-matrix.toml").unlink()
+
+    assert cli.main(["plan"]) == 0
+
+    out, error = capsys.readouterr()
+    assert "old" in out
+    assert error.startswith("No matrix file here: this is the built-in quick matrix.")
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (UsageError("That is wrong."), 2, "error: That is wrong.\n"),
+        (UnavailableError("It is not there."), 3, "error: It is not there.\n"),
+        (MemoryMatrixError("It broke."), 4, "error: It broke.\n"),
+        (OSError(28, "No space left on device", "/x"), 4, "error: /x: No space left on device."),
+        (KeyboardInterrupt(), 130, "interrupted; everything it started is stopped.\n"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_what_stops_a_command_becomes_an_exit_code_and_a_sentence(
+    raised: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stop(_: object) -> int:
+        raise raised
+
+    monkeypatch.setattr(cli, "_plan", stop)
+
+    assert cli.main(["plan"]) == code
+    assert capsys.readouterr().err.startswith(f"memory-matrix: {said}")
+
+
+def test_a_second_signal_does_not_disturb_the_cleaning_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cleaned = []
+
+    def run(_: object) -> int:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+            cleaned.append(True)
+        return 0
+
+    monkeypatch.setattr(cli, "_plan", run)
+
+    assert cli.main(["plan"]) == 130
+    assert cleaned == [True]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+def test_a_signal_to_end_is_told_by_the_exit_code_and_handlers_are_put_back(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = signal.getsignal(number)
+    monkeypatch.setattr(cli, "_plan", lambda _: signal.raise_signal(number))
+
+    assert cli.main(["plan"]) == 128 + number
+    assert (
+        capsys.readouterr().err == "memory-matrix: terminated; everything it started is stopped.\n"
+    )
+    assert signal.getsignal(number) is before
+
+
+def test_a_signal_that_was_ignored_at_the_start_stays_ignored(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(_: object) -> int:
+        signal.raise_signal(signal.SIGHUP)
+        return 0
+
+    monkeypatch.setattr(cli, "_plan", run)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert cli.main(["plan"]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
