@@ -70,27 +70,44 @@ def expand(
     """Return the combinations of all axes, and those of them that an entry takes out.
 
     The first axis turns slowest. A name is made of the labels of python, app and the projects that
-    have several values: `py3.12-pydantic==1.10.*`.
+    have several values: `py3.12-pydantic==1.10.*`. Projects at the end are left out of it where those
+    before them tell the environments apart.
     """
     if not axes:
         return (), ()
     taken = _taken_out(axes, entries)
-    kept: list[EnvironmentSpec] = []
-    excluded: list[Excluded] = []
-    for name, ages in _combinations(axes):
-        if ages in taken:
-            excluded.append(Excluded(name, f"exclude[{taken[ages]}]"))
-        else:
-            kept.append(_environment(name, axes, ages))
-    return tuple(kept), tuple(excluded)
+    combinations = list(itertools.product(*(range(len(axis.values)) for axis in axes)))
+    kept = [ages for ages in combinations if ages not in taken]
+    out = [ages for ages in combinations if ages in taken]
+    naming = [
+        place
+        for place, axis in enumerate(axes)
+        if axis.key in {"python", "app"} or len(axis.values) > 1
+    ] or list(range(len(axes)))
+    kept_names = _names(axes, _telling(kept, naming), kept)
+    out_names = _names(axes, naming, out)
+    return (
+        tuple(_environment(name, axes, ages) for name, ages in zip(kept_names, kept, strict=True)),
+        tuple(
+            Excluded(name, f"exclude[{taken[ages]}]")
+            for name, ages in zip(out_names, out, strict=True)
+        ),
+    )
 
 
-def _combinations(axes: Sequence[Axis]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the name of each combination, and the age of its value on each axis."""
-    naming = [axis for axis in axes if axis.key in {"python", "app"} or len(axis.values) > 1]
-    labels = itertools.product(*(axis.labels() for axis in naming or axes))
-    ages = itertools.product(*(range(len(axis.values)) for axis in axes))
-    return zip(unique(map("-".join, labels)), ages, strict=True)
+def _telling(kept: Sequence[tuple[int, ...]], naming: Sequence[int]) -> Sequence[int]:
+    """Return the first of `naming`, the places of axes, that tell the kept combinations apart."""
+    for count in range(1, len(naming)):
+        if len({tuple(ages[place] for place in naming[:count]) for ages in kept}) == len(kept):
+            return naming[:count]
+    return naming
+
+
+def _names(
+    axes: Sequence[Axis], naming: Sequence[int], combinations: Sequence[tuple[int, ...]]
+) -> list[str]:
+    labels = {place: axes[place].labels() for place in naming}
+    return unique("-".join(labels[place][ages[place]] for place in naming) for ages in combinations)
 
 
 def _taken_out(axes: Sequence[Axis], entries: Sequence[Entry]) -> dict[tuple[int, ...], int]:

@@ -83,9 +83,9 @@ def test_an_entry_takes_out_what_has_all_its_values(read_text: ReadText) -> None
     )
 
     assert names(matrix) == [
-        "py3.10-pydantic==1.10.*-msgpack>=1",
-        "py3.10-pydantic>=2,<3-msgpack>=1",
-        "py3.12-pydantic>=2,<3-msgpack>=1",
+        "py3.10-pydantic==1.10.*",
+        "py3.10-pydantic>=2,<3",
+        "py3.12-pydantic>=2,<3",
     ]
     assert [(each.name, each.by) for each in matrix.excluded] == [
         ("py3.10-pydantic==1.10.*-msgpack<1", "exclude[1]"),
