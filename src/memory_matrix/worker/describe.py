@@ -5,6 +5,7 @@ A description is a table: `{"root": NODE, "objects": [OBJECT, ...]}`. A NODE is
 - null, true, false, a string, a number: that value, of exactly that type;
 - `[index]`: the object at that place of the table (so sharing and cycles need no recursion);
 - `[type, text]`: any other value without parts, such as `["decimal.Decimal", "1.50"]`;
+- `["class", name]`, `["function", name]`: what is known by its name, whatever its own type;
 - `["<missing>"]`: an attribute that the object should have and has not;
 - `["<raises>", type]`: an attribute that cannot be read.
 

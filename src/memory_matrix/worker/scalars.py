@@ -44,7 +44,7 @@ def inherited(value: typing.Any) -> Node:
 
 def _has_parts(kind: type, value: typing.Any) -> bool:
     """Say whether a subclass of a type without parts has given this value attributes."""
-    if not issubclass(kind, STATEFUL):
+    if not issubclass(kind, STATEFUL) or kind.__name__ == "NaTType":
         return False
     own = kind.__mro__[: min(kind.__mro__.index(base) for base in STATEFUL if base in kind.__mro__)]
     return bool(getattr(value, "__dict__", None)) or any(
@@ -198,7 +198,8 @@ def _alias(value: typing.Any) -> str:
     """Return a form of typing as text, a Union in one way: `Optional[int]` is `int | None`."""
     if _origin(value) is typing.Union:
         return "typing.Union[%s]" % ", ".join(map(_argument, value.__args__))
-    if hasattr(value, "__metadata__") or not getattr(value, "__args__", None):
+    bare = not getattr(value, "__args__", None) or getattr(value, "_special", False)
+    if bare or hasattr(value, "__metadata__"):
         return stable_text(repr(value))
     name = stable_text(repr(value)).partition("[")[0]
     return "%s[%s]" % (name, ", ".join(map(_argument, value.__args__)))
