@@ -49,11 +49,19 @@ def show(value: object, *, whole: bool = False) -> str:
     What is long is cut, unless the `whole` is asked for.
     """
     plain = mask_password(value) if isinstance(value, str) else value
-    text = json.dumps(plain, ensure_ascii=False, default=str)
+    text = as_json(plain)
     text = text if isinstance(value, str) else mask_password(text)
     if not whole and len(text) > _LONGEST:
         text = text[: _LONGEST - 3] + "..."
     return "".join(map(_printable, text))
+
+
+def as_json(value: object) -> str:
+    """Return `value` as JSON, equal for equal values; `...` for numbers that cannot be printed."""
+    try:
+        return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    except ValueError:  # TOML's hexadecimal numbers may be longer than Python will print
+        return "..."
 
 
 def kind(value: object) -> str:

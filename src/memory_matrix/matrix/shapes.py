@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -11,7 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from memory_matrix.matrix.problems import At, Problem, did_you_mean, kind, listed, render, show
+from memory_matrix.matrix.problems import (
+    At,
+    Problem,
+    as_json,
+    did_you_mean,
+    kind,
+    listed,
+    render,
+    show,
+)
 
 Rule = Callable[[str, Path], Iterable[str]]
 """Yields what is wrong with a text; the path is the folder that relative paths start from."""
@@ -114,7 +122,7 @@ class Number:
         return _described({**schema, "maximum": self.maximum}, self.doc, self.default)
 
     def _holds(self, value: float) -> bool:
-        if not math.isfinite(value) or (self.whole and not isinstance(value, int)):
+        if not isinstance(value, int) and (self.whole or not math.isfinite(value)):
             return False
         return self.minimum <= value <= self.maximum and not (self.above and value == self.minimum)
 
@@ -168,7 +176,7 @@ class Items:
     def _repeated(self, items: list[object], at: At) -> Iterator[Problem]:
         first: dict[Hashable, int] = {}
         for number, item in enumerate(items):
-            identity = self.identity(item) if isinstance(item, str) else _text_of(item)
+            identity = self.identity(item) if isinstance(item, str) else as_json(item)
             other = first.setdefault(identity, number)
             if other != number:
                 sentence = f"{show(item)} is {render((*at, other))} again; list it once."
@@ -276,10 +284,6 @@ def to_date(value: object) -> dt.date | None:
         except ValueError:
             return None
     return None
-
-
-def _text_of(value: object) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
 
 
 def _unquoted(value: object) -> str:

@@ -50,6 +50,9 @@ BAD = {
     AXES + "[compat]\ntimeout = -1": "compat.timeout: -1 cannot be",
     AXES + "[compat]\ntimeout = inf": "compat.timeout: Infinity cannot be",
     AXES + "[compat]\ntimeout = nan": "compat.timeout: NaN cannot be",
+    AXES + f"[compat]\ntimeout = 1{'0' * 400}": "compat.timeout: 1000.* cannot be",
+    AXES + f"[compat]\nmemory = 0x1{'0' * 5000}": r"compat.memory: \.\.\. cannot be",
+    f"axes.python = [0x1{'0' * 5000}]": r"axes.python\[0\]: \.\.\. is a number",
     AXES + "[compat]\nmemory = 15": "compat.memory: 15 cannot be; .* MiB, of at least 16",
     AXES + "[compat]\nmemory = 100000000": "compat.memory: .* at most 16777216",
     # python
