@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -104,13 +105,25 @@ def same_way(cell: Finding, own: Finding, cause: Callable[[Finding], str | None]
     )
 
 
-def stale(known: Sequence[Known], cells: Sequence[Cell]) -> tuple[str, ...]:
-    """Return a sentence for each entry of `known` that no cell breaks any more."""
-    return tuple(
-        f"{entry.key} ({entry.reason}) matches no break any more: take it out."
+def in_force(known: Sequence[Known], today: dt.date) -> tuple[Known, ...]:
+    """Return the entries that still excuse breaks; the day in `until` is the last one."""
+    return tuple(entry for entry in known if entry.until is None or today <= entry.until)
+
+
+def stale(known: Sequence[Known], cells: Sequence[Cell], today: dt.date) -> tuple[str, ...]:
+    """Return a sentence for each entry of `known` that ran out, or that no cell breaks any more."""
+    valid = in_force(known, today)
+    ran_out = [
+        f"{entry.key} ({entry.reason}) held until {entry.until}: what it excused fails the run again."
         for entry in known
+        if entry not in valid
+    ]
+    unmatched = [
+        f"{entry.key} ({entry.reason}) matches no break any more: take it out."
+        for entry in valid
         if not any(cell.is_break and _matches(entry, cell) for cell in cells)
-    )
+    ]
+    return tuple(ran_out + unmatched)
 
 
 class _Judge:

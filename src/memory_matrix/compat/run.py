@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,7 +15,7 @@ from typing import Any
 from memory_matrix import __version__
 from memory_matrix.compat.events import differences
 from memory_matrix.compat.hints import load_hints
-from memory_matrix.compat.judging import Drift, Evidence, judge, stale
+from memory_matrix.compat.judging import Drift, Evidence, in_force, judge, stale
 from memory_matrix.compat.model import Reads, Variant, Writes
 from memory_matrix.compat.reading import count_steps, read_all
 from memory_matrix.compat.storing import store_all
@@ -96,7 +97,8 @@ def _compat(
     if _stops(had, options):
         return _report(matrix, had, servers)
     evidence = _evidence(matrix, workshop, had, writes, variants, reads)
-    cells = tuple(judge(evidence, matrix.known, load_hints()))
+    known = in_force(matrix.known, _today())
+    cells = tuple(judge(evidence, known, load_hints()))
     _refuse_unknown_payloads(matrix, evidence)
     return _report(matrix, had, servers, cells, tuple(_problems(evidence.writes.values())))
 
@@ -221,12 +223,16 @@ def _report(
         servers=tuple(_server_record(each) for each in servers),
         cells=cells,
         payloads=problems,
-        stale_known=stale(matrix.known, cells) if cells else (),
+        stale_known=stale(matrix.known, cells, _today()) if cells else (),
         fail_on=matrix.compat.fail_on,
         directions=matrix.compat.directions,
         version=__version__,
         matrix=None if matrix.source is None else _shown(matrix.source),
     )
+
+
+def _today() -> dt.date:
+    return dt.datetime.now(dt.timezone.utc).date()
 
 
 def _shown(path: Path) -> str:

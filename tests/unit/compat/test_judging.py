@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +16,7 @@ from memory_matrix.compat.judging import (
     Evidence,
     Finding,
     direction,
+    in_force,
     judge,
     same_way,
     stale,
@@ -25,6 +28,8 @@ from memory_matrix.report.model import Cell, Difference, Error
 from memory_matrix.worker.compare import MOST_DIFFERENCES
 
 HINTS = load_hints()
+
+TODAY = dt.date(2026, 3, 1)
 
 TUPLE = Difference("$.ids", "tuple of 2", "list of 2")
 LATER = Difference("$.limit", "int 10", "int 20")
@@ -580,7 +585,7 @@ def test_a_known_break_is_one_that_every_pattern_matches(entry: Known, matches: 
     cell = BROKEN.cell("py[3.11]", "new*", entry)
     assert cell.is_break
     assert cell.known == ("it is known" if matches else None)
-    assert bool(stale([entry], [cell])) is not matches
+    assert bool(stale([entry], [cell], TODAY)) is not matches
 
 
 def test_the_first_entry_that_matches_says_why() -> None:
@@ -596,5 +601,20 @@ def test_only_breaks_are_known() -> None:
 
 def test_an_entry_whose_break_no_longer_breaks_is_told() -> None:
     cells = World().cells(known(payload="one"))
-    (sentence,) = stale([known(payload="one")], cells)
+    (sentence,) = stale([known(payload="one")], cells, TODAY)
     assert sentence == "known[0] (it is known) matches no break any more: take it out."
+
+
+@pytest.mark.parametrize(
+    ("until", "holds"),
+    [(None, True), (dt.date(2026, 3, 1), True), (dt.date(2026, 2, 28), False)],
+)
+def test_an_entry_excuses_breaks_up_to_its_last_day(until: dt.date | None, holds: bool) -> None:
+    entry = dataclasses.replace(known(), until=until)
+    cell = BROKEN.cell("py[3.11]", "new*", entry)
+    assert in_force([entry], TODAY) == ((entry,) if holds else ())
+    assert stale([entry], [cell], TODAY) == (
+        ()
+        if holds
+        else ("known[0] (it is known) held until 2026-02-28: what it excused fails the run again.",)
+    )
