@@ -166,11 +166,10 @@ def _events(worker: _Worker, more: bytes) -> Iterator[Event]:
 def _refuse_internal(worker: _Worker, event: Event) -> None:
     """Raise where the worker's own code failed: that is never a finding."""
     if event.get("outcome") == "internal":
-        last = event["error"].strip().splitlines()[-1]
-        raise MemoryMatrixError(
-            f"the worker of environment {worker.task.environment.spec.name!r} failed while it dealt"
-            f" with payload {event.get('payload', '?')!r}: {last}\n{event['error']}"
-        )
+        name, payload = worker.task.environment.spec.name, event.get("payload", "?")
+        *more, last = event["error"].strip().splitlines()
+        where = f"The worker of environment {name!r} failed while it dealt with payload {payload!r}"
+        raise MemoryMatrixError("\n".join([f"{where}: {last}", *more]))
 
 
 def _variables(environment: Environment, scratch: Path) -> dict[str, str]:

@@ -56,6 +56,8 @@ class Actor:
             result = failed.result
         except MemoryError:
             result = self._out_of_memory("use")
+        except OSError as error:  # of our own files: a full disk
+            result = {"outcome": "internal", "error": "%s: %s" % (type(error).__name__, error)}
         except Exception:
             result = {"outcome": "internal", "error": traceback.format_exc()}
         result["imported"] = [name for name in sys.modules if name not in before]
