@@ -61,7 +61,7 @@ def test_packages_that_changed_how_they_save_their_state_break(project: Project)
         return run.says(writer, reader, payload, serializer=serializer)
 
     assert run.code == 1
-    assert says("old", "new", "preference") == "changed break backward MM105"
+    assert says("old", "new", "preference") == "changed break backward MM115"
     assert says("new", "old", "preference") == "unreadable break forward KeyError MM105"
     assert says("old", "new", "step") == "changed break backward MM104"
     assert says("new", "old", "step").startswith("changed break forward")
