@@ -41,7 +41,7 @@ class Progress:
                 advance("")
 
             yield step
-        self._line(name, f"{done} steps" if done else "done", started)
+        self._line(name, f"{done} step{'' if done == 1 else 's'}" if done else "done", started)
 
     @contextmanager
     def environments(self, names: Sequence[str]) -> Iterator[Callable[[BuildEvent], None]]:
