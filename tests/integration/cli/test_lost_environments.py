@@ -120,9 +120,6 @@ def test_a_package_that_is_installed_and_cannot_be_imported_makes_it_unavailable
             wheel.writestr(info + "RECORD", "")
         """,
     )
-    import subprocess
-    import sys
-
     folder = project.folder / "wheels"
     subprocess.run([sys.executable, "build.py"], cwd=folder, check=True)
     wheel = folder / "recall_stub-1.0-py3-none-any.whl"

@@ -1,0 +1,109 @@
+"""Progress is told on its own stream: a line per phase, bars on a terminal, nothing when quiet."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from memory_matrix.environments.build import BuildEvent
+from memory_matrix.progress import Progress
+
+
+def lines(stream: io.StringIO) -> list[str]:
+    return [re.sub(r"\(\d+\.\d s\)", "(TIME)", line) for line in stream.getvalue().splitlines()]
+
+
+@pytest.fixture
+def stream() -> io.StringIO:
+    return io.StringIO()
+
+
+def test_a_phase_is_a_line_with_its_steps_and_time(stream: io.StringIO) -> None:
+    progress = Progress("lines", stream)
+
+    with progress.phase("Reading", 3) as step:
+        for _ in range(3):
+            step("old")
+        assert stream.getvalue() == ""
+
+    assert lines(stream) == ["Reading: 3 steps (TIME)"]
+
+
+def test_a_phase_of_one_step_and_one_without_steps_read_well(stream: io.StringIO) -> None:
+    progress = Progress("lines", stream)
+
+    with progress.phase("Storing", 1) as step:
+        step("redis")
+    with progress.phase("Starting servers", None):
+        pass
+
+    assert lines(stream) == ["Storing: 1 step (TIME)", "Starting servers: done (TIME)"]
+
+
+def test_environments_are_counted_by_how_they_were_had(stream: io.StringIO) -> None:
+    progress = Progress("lines", stream)
+
+    with progress.environments(["a", "b", "c", "d"]) as on_event:
+        for name, state in (("a", "cached"), ("b", "cached"), ("c", "ready"), ("d", "unavailable")):
+            on_event(BuildEvent(name, "waiting"))
+            on_event(BuildEvent(name, "resolving", "12 packages"))
+            on_event(BuildEvent(name, state))
+
+    assert lines(stream) == ["Environments: 2 cached, 1 ready, 1 unavailable (TIME)"]
+
+
+def test_nothing_is_told_when_quiet(stream: io.StringIO) -> None:
+    progress = Progress("nothing", stream)
+
+    with progress.environments(["a"]) as on_event:
+        on_event(BuildEvent("a", "ready"))
+    with progress.phase("Writing", None) as step:
+        step("a")
+
+    assert stream.getvalue() == ""
+
+
+def test_a_phase_that_is_left_by_an_exception_says_nothing_of_being_done(
+    stream: io.StringIO,
+) -> None:
+    progress = Progress("lines", stream)
+
+    with pytest.raises(KeyboardInterrupt), progress.phase("Writing", None):
+        raise KeyboardInterrupt
+
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("total", [2, None])
+def test_bars_show_the_phase_and_leave_only_its_line(
+    stream: io.StringIO, total: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    progress = Progress("bars", stream)
+
+    with progress.phase("Reading", total) as step:
+        step("[old] ☃")
+        step("new")
+
+    shown = stream.getvalue()
+    assert "Reading" in shown
+    assert "2/" in shown
+    assert lines(io.StringIO(re.sub(r"\x1b\[[?\d;]*\w", "", shown)))[-1] == (
+        "Reading: 2 steps (TIME)"
+    )
+
+
+def test_names_in_bars_are_shown_as_they_are(
+    stream: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    with Progress("bars", stream).environments(["[bold]a[/nonsense]"]) as on_event:
+        on_event(BuildEvent("[bold]a[/nonsense]", "resolving"))
+
+    assert "[bold]a[/nonsense]: resolving" in stream.getvalue()
