@@ -128,10 +128,18 @@ def _run(arguments: Sequence[str] | None) -> int:
             options = _parser().parse_args(arguments)
             return int(options.run(options))
         finally:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: `| head`
+            _flush()
+    except BrokenPipeError:  # nobody reads: `| head`
         return 128 + signal.SIGPIPE
+
+
+def _flush() -> None:
+    """Print what is not printed yet, or let it go: Python would try again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
 
 
 def _prepare_streams() -> None:
