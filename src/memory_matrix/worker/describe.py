@@ -20,6 +20,7 @@ import hashlib
 import json
 import marshal
 import typing
+import warnings
 
 from memory_matrix.worker import objects, scalars
 from memory_matrix.worker.naming import type_name
@@ -47,7 +48,9 @@ def describe(value: object) -> Table:
     Raises:
         TooManyPartsError: it has more than `MOST_OBJECTS`.
     """
-    return _Describer().table(value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what is deprecated is looked at all the same
+        return _Describer().table(value)
 
 
 def encode(table: Table) -> bytes:

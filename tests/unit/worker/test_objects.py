@@ -12,6 +12,7 @@ import io
 import json
 import random
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -564,6 +565,16 @@ def test_objects_that_raise_when_looked_at_are_compared_all_the_same(kind: Any) 
 def test_members_that_raise_when_looked_at_are_compared_all_the_same() -> None:
     assert differences({RaisingRepr(a=1)}, {RaisingRepr(a=1)}) == []
     assert differences({RaisingRepr(a=1)}, {RaisingRepr(a=2)})
+
+
+def test_what_is_deprecated_is_looked_at_without_a_word() -> None:
+    class Deprecated(Annotated):
+        @property
+        def name(self) -> str:  # type: ignore[override]
+            warnings.warn("use title", DeprecationWarning, stacklevel=2)
+            return "a"
+
+    assert describe(Deprecated())["objects"][0]["fields"] == {"name": "a"}
 
 
 @pytest.mark.parametrize("kind", [RaisingGetattribute, RaisingIter])
