@@ -207,9 +207,12 @@ def _finished(draft: _Draft, names: Mapping[str, Sequence[str]]) -> Writes:
         if "error" in event
         for name in names[source]
     }
+    meanings = {**draft.meanings, **failed}
     return Writes(
         environment=draft.environment.spec.name,
-        meanings={**draft.meanings, **failed},
+        meanings={
+            name: meanings[name] for found in names.values() for name in found if name in meanings
+        },
         written=draft.written,
         lacking={label: lacking_sentence(label, error) for label, error in draft.lacking.items()},
         modules=tuple(draft.modules),
