@@ -39,7 +39,7 @@ class Task:
     """Seconds without a word from the worker after which it is given up."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Worker:
     task: Task
     process: subprocess.Popen[bytes]
@@ -67,12 +67,14 @@ def run_tasks(tasks: Sequence[Task], folder: Path, parallel: int) -> Iterator[tu
                 worker = started.start(task, folder, f"{task.mode}-{number}-{os.urandom(4).hex()}")
                 selector.register(_stdout(worker), selectors.EVENT_READ, worker)
                 active.add(worker.log.name)
-            for key, _ in selector.select(timeout=0.5):
-                worker = key.data
-                more = os.read(key.fd, 1 << 16)
+            dead = started.dead()
+            ready = {key.data: key.fd for key, _ in selector.select(timeout=0 if dead else 0.5)}
+            for worker in dict.fromkeys([*ready, *dead]):
+                # What a dead worker left running may hold its pipe open for ever.
+                more = os.read(ready[worker], 1 << 16) if worker in ready else b""
                 yield from ((worker.task, event) for event in _events(worker, more))
                 if not more:
-                    selector.unregister(key.fileobj)
+                    selector.unregister(_stdout(worker))
                     active.discard(worker.log.name)
                     yield worker.task, started.finish(worker)
             started.give_up_silent()
@@ -137,6 +139,10 @@ class _Started:
             "given_up": worker.given_up,
             "log": _tail(worker.log),
         }
+
+    def dead(self) -> list[_Worker]:
+        """Return the workers whose process has ended."""
+        return [worker for worker in self._workers if worker.process.poll() is not None]
 
     def give_up_silent(self) -> None:
         """Kill workers that have not said a word for longer than is bearable."""

@@ -1,6 +1,8 @@
 """Entry point inside an environment: `python __main__.py write|read JOB.json`."""
 
+import os
 import sys
+import traceback
 import types
 
 
@@ -17,8 +19,20 @@ def _adopt_package() -> None:
     sys.modules["memory_matrix"] = package
 
 
-if __name__ == "__main__":
-    _adopt_package()
+def _run() -> int:
     from memory_matrix.worker.session import main
 
-    sys.exit(main(sys.argv[1:]))
+    try:
+        return main(sys.argv[1:])
+    except SystemExit as stopped:
+        return int(stopped.code or 0)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+
+
+if __name__ == "__main__":
+    _adopt_package()
+    status = _run()
+    sys.stderr.flush()
+    os._exit(status)  # without waiting for threads that imported modules have started

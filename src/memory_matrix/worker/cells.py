@@ -72,7 +72,6 @@ class Runner:
         self._limits = limits
         self._orphaned_by = orphaned_by
         self._private = tuple(private)
-        self._child: typing.Optional[Child] = None
 
     def run(
         self,
@@ -99,16 +98,11 @@ class Runner:
                 for pair in self._run_chunk([step]):
                     yield pair
 
-    def stop(self) -> None:
-        """Kill the child that is at work, if any."""
-        if self._child is not None:
-            self._child.kill()
-
     def _run_chunk(
         self, chunk: typing.Sequence[Step]
     ) -> typing.Iterator[typing.Tuple[Step, Result]]:
         older = _children()
-        child = self._child = Child(self._work, chunk, self._limits, self._private)
+        child = Child(self._work, chunk, self._limits, self._private)
         index = 0
         try:
             for result in child.results(self._orphaned_by):
@@ -116,8 +110,7 @@ class Runner:
                 index += 1
         finally:
             child.kill()
-            _end_children(older)
-            self._child = None
+            end_children(older)
         if index == len(chunk):
             return
         if index > 0:
@@ -375,7 +368,7 @@ def _children() -> typing.FrozenSet[int]:
         return frozenset()
 
 
-def _end_children(spared: typing.FrozenSet[int]) -> None:
+def end_children(spared: typing.FrozenSet[int] = frozenset()) -> None:
     """End all children but those `spared`; what these leave becomes ours, and is ended too."""
     for _ in range(MOST_GENERATIONS):
         left = _children() - spared

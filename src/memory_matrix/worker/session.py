@@ -13,7 +13,7 @@ import typing
 import warnings
 
 from memory_matrix.worker import life, modules
-from memory_matrix.worker.cells import Limits, OrphanedError, Runner, adopt_orphans
+from memory_matrix.worker.cells import Limits, OrphanedError, Runner, adopt_orphans, end_children
 from memory_matrix.worker.errors import Scrubber, syntax_place
 from memory_matrix.worker.reading import Reader
 from memory_matrix.worker.writing import Writer
@@ -79,7 +79,7 @@ def main(arguments: typing.Sequence[str]) -> int:
     mode, path = arguments
     with open(path, encoding="utf-8") as file:
         job = json.load(file)
-    results = _take_over_output()
+    alive, results = _take_over_streams()
     signal.signal(signal.SIGTERM, _stop)
     warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
 
@@ -89,18 +89,18 @@ def main(arguments: typing.Sequence[str]) -> int:
             data = data[os.write(results, data) :]
 
     session = Session(job, emit)
-    life.end_with(0)
-    session.prepare()
-    life.end_in_order()
-    actor: typing.Any = Writer(session) if mode == "write" else Reader(session)
+    limits = Limits(job["timeout"], job["memory"])
     adopt_orphans()
-    runner = Runner(actor.work, Limits(job["timeout"], job["memory"]), 0, (results,))
+    life.end_with(alive)
     try:
-        actor.run(runner)
+        session.prepare()
+        life.end_in_order()
+        actor: typing.Any = Writer(session) if mode == "write" else Reader(session)
+        actor.run(Runner(actor.work, limits, alive, (alive, results)))
     except OrphanedError:
         return 1
     finally:
-        runner.stop()
+        end_children()
     emit({"event": "done"})
     return 0
 
@@ -111,12 +111,18 @@ def _selected(name: str, patterns: typing.Sequence[str]) -> bool:
     )
 
 
-def _take_over_output() -> int:
-    """Keep what standard output was for results; what modules print goes to standard error."""
-    results = os.dup(1)
+def _take_over_streams() -> typing.Tuple[int, int]:
+    """Keep what standard input and output were, for the orchestrator alone.
+
+    Modules that read get nothing, and what they print goes to standard error.
+    """
+    alive, results = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    return results
+    return alive, results
 
 
 def _stop(number: int, _: object) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.gates import Gate
 from support.processes import processes_of
 from support.project import VALKEY, Project
 
@@ -152,3 +153,54 @@ def test_what_a_payload_leaves_running_is_ended_with_the_run(
     assert run.code == 0
     assert run.says("only", "only", "daemon") == "ok"
     assert processes_of(temporary) == {}
+
+
+def test_what_a_payloads_file_starts_or_closes_on_import_holds_nothing_up(
+    project: Project, temporary: Path
+) -> None:
+    project.servers = VALKEY
+    project.environment("only")
+    files = {
+        "daemons": "if os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\n    os._exit(0)",
+        "threads": "threading.Thread(target=time.sleep, args=(1000,)).start()",
+        "readers": "assert sys.stdin.read() == ''",
+        "printers": 'print(\'{"event": "done"}\')',
+        "deaf": "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+        "closers": "os.close(0)",
+    }
+    for name, text in files.items():
+        project.write(
+            f"{name}.py",
+            f"import os, signal, sys, threading, time\n{text}\ndef payload_{name}():\n    return 1\n",
+        )
+    project.matrix(payloads=[f"{name}.py" for name in files])
+
+    run = project.compat("-q")
+
+    assert run.code == 0
+    assert {name: run.says("only", "only", name) for name in files} == dict.fromkeys(files, "ok")
+    assert processes_of(temporary) == {}
+
+
+def test_a_worker_that_dies_on_import_is_told_even_while_what_it_left_lives_on(
+    project: Project, gate: Gate
+) -> None:
+    project.servers = VALKEY
+    project.environment("only")
+    project.payloads(f"""
+        import os, signal
+
+        if os.fork() == 0:
+            os.setsid()
+            {gate.code}
+            os._exit(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+        """)
+    project.matrix()
+
+    run = project.compat("-q")
+
+    assert run.code == 3
+    assert run.environment("only")["reason"] == (
+        "its worker was killed by signal 9 while importing payloads and serializers"
+    )

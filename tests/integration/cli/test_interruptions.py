@@ -13,7 +13,7 @@ import pytest
 
 from support.gates import Gate, eventually
 from support.processes import processes_of
-from support.project import Project
+from support.project import VALKEY, Project
 
 pytestmark = pytest.mark.integration
 
@@ -54,22 +54,25 @@ def interrupt(
 
 
 def waiting_project(project: Project, gate: Gate, where: str) -> None:
-    """Make a project whose payload waits at the gate: when it is built, or when it is loaded."""
+    """Make a project that waits at the gate: when payloads are imported, written, or read."""
     project.environment("old")
+    project.servers = VALKEY if where == "import" else ""
     project.payloads(f"""
-        import os
+        def wait(mode):
+            if mode == {where!r}:
+                {gate.code}
 
         class Note:
             def __setstate__(self, state):
-                if {where!r} == "read":
-                    {gate.code}
+                wait("read")
 
         def payload_note():
-            if {where!r} == "write":
-                {gate.code}
+            wait("write")
             note = Note()
             note.text = "x"
             return note
+
+        wait("import")
         """)
     project.matrix(timeout=60)
 
@@ -112,8 +115,8 @@ def test_while_an_environment_is_built(
 
 
 @SIGNALS
-@pytest.mark.parametrize("where", ["write", "read"])
-def test_while_a_payload_is_written_or_read(
+@pytest.mark.parametrize("where", ["import", "write", "read"])
+def test_while_payloads_are_imported_written_or_read(
     project: Project,
     gate: Gate,
     interrupt: Callable[..., None],
