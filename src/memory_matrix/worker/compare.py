@@ -83,7 +83,7 @@ class _Comparison:
         same_type = mine["t"] == other["t"] or (self._across and _same_type(mine["t"], other["t"]))
         if not same_type:
             self._report(path, left, right)
-        later = self._facts(path, mine, other)
+        later = self._facts(path, mine, other, same_type)
         for part, match in (
             ("items", self._items),
             ("entries", self._entries),
@@ -96,12 +96,14 @@ class _Comparison:
                 self._report(path, left, right)
         self._todo.extend(reversed(later))
 
-    def _facts(self, path: str, mine: Object, other: Object) -> Pairs:
+    def _facts(self, path: str, mine: Object, other: Object, same_type: bool) -> Pairs:
+        """Pair facts by name; of different types, only those that both have: the rest is no news."""
         parts = ("facts",) if self._across else ("facts", "local")
+        join = set.union if same_type else set.intersection
         return [
             (path + "." + name, _part(mine, part, name), _part(other, part, name))
             for part in parts
-            for name in sorted(set(mine.get(part, ())) | set(other.get(part, ())))
+            for name in sorted(join(set(mine.get(part, ())), set(other.get(part, ()))))
         ]
 
     def _items(self, path: str, mine: Object, other: Object) -> Pairs:

@@ -54,10 +54,12 @@ def describe_into(
     return _reduced(describer, value, described)
 
 
+@functools.lru_cache(maxsize=None)
 def declared_fields(kind: type) -> typing.Optional[typing.Dict[str, typing.Any]]:
     """Return the declared fields of a pydantic, attrs or data class with their defaults, or None.
 
-    A default is `_UNSET` where there is none, or the result of a factory of empty containers.
+    A default is a library's own mark, which no field holds, where there is none. Factories are called,
+    once per class: what is new each time, such as an identifier, then equals no field either.
     """
     for read in (_pydantic_fields, _attrs_fields, _dataclass_fields, _struct_fields):
         names = read(kind)
@@ -123,11 +125,34 @@ def _attributes(describer: Describer, kind: type, value: typing.Any, described: 
         if name not in fields:
             fields[name] = _field_node(describer, held.get(name, _UNSET) if name in held
                                        else _get(value, name))  # fmt: skip
-    described["default"] = [name for name, item in held.items() if _is_empty(item)]
+    described["default"] = _filled_in(kind, held) + [
+        name for name in annotated if name not in held and fields[name] != parts.MISSING
+    ]
     fallback = _class_defaults(describer, kind, fields)
     if fallback:
         described["fallback"] = fallback
     return bool(fields) or (_is_python_class(kind) and not _reduces_itself(kind))
+
+
+def _filled_in(kind: type, held: typing.Dict[str, typing.Any]) -> typing.List[str]:
+    """Return which attributes of a plain class are as its `__init__` fills them in, or empty."""
+    defaults = _argument_defaults(kind)
+    return [
+        name
+        for name, item in held.items()
+        if _is_empty(item) or _holds_default(item, defaults.get(name, _UNSET))
+    ]
+
+
+@functools.lru_cache(maxsize=None)
+def _argument_defaults(kind: typing.Any) -> typing.Dict[str, typing.Any]:
+    """Return the defaults of what `__init__` takes, by the names of its arguments."""
+    code = getattr(kind.__init__, "__code__", None)
+    if code is None:
+        return {}
+    values = kind.__init__.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+    return dict(zip(names, values), **(kind.__init__.__kwdefaults__ or {}))
 
 
 def _reduces_itself(kind: type) -> bool:
@@ -309,26 +334,25 @@ def _struct_fields(kind: typing.Any) -> typing.Optional[typing.Dict[str, typing.
     if not isinstance(names, tuple):
         return None
     defaults = dict(zip(reversed(names), reversed(getattr(kind, "__struct_defaults__", ()))))
-    return {name: _known_default(defaults.get(name, _UNSET)) for name in names}
+    return {name: _made(defaults.get(name, _UNSET)) for name in names}
 
 
 def _declared_default(field: typing.Any) -> typing.Any:
     factory = getattr(field, "default_factory", None)
-    default: typing.Any = getattr(field, "default", _UNSET)
-    if type(default).__name__ == "Factory":  # attrs
-        factory = default.factory
-    if factory in (list, dict, set, tuple, str, int):
+    return _call(factory) if callable(factory) else _made(getattr(field, "default", _UNSET))
+
+
+def _made(default: typing.Any) -> typing.Any:
+    """Return a default, or what it makes where it is a factory of attrs or msgspec."""
+    is_factory = type(default).__name__ == "Factory"
+    return _call(default.factory) if is_factory else default
+
+
+def _call(factory: typing.Callable[[], typing.Any]) -> typing.Any:
+    try:
         return factory()
-    return _known_default(default)
-
-
-def _known_default(default: typing.Any) -> typing.Any:
-    """Return `default`, or `_UNSET` where it is a library's own mark for 'none'."""
-    plain = default is None or type(default) in (bool, int, float, str, bytes, tuple)
-    if plain or isinstance(default, enum.Enum):
-        unset = type(default).__name__ in ("_Nothing", "_NoDefaultEnum")
-        return _UNSET if unset else default
-    return _UNSET
+    except Exception:  # it may want to see the other fields
+        return _UNSET
 
 
 def _pydantic_internals(value: typing.Any) -> typing.Dict[str, typing.Any]:
@@ -536,6 +560,17 @@ def _dtype(dtype: typing.Any) -> typing.Any:
     return [str(dtype), list(dtype.categories), bool(dtype.ordered)]
 
 
+def _numpy_dtype(_: Describer, value: typing.Any, described: Object) -> None:
+    """Describe a type of numpy, whose own class has another name in every other release."""
+    described["t"] = "numpy.dtype"
+    described["facts"] = {"text": str(value)}
+
+
+def _bit_generator(describer: Describer, value: typing.Any, described: Object) -> None:
+    """Describe what a generator of numpy draws next; what it was seeded with is not always kept."""
+    described["facts"] = {"state": describer.node(getattr(value, "bit_generator", value).state)}
+
+
 def _random(describer: Describer, value: typing.Any, described: Object) -> None:
     described["facts"] = {"state": describer.node(value.getstate())}
 
@@ -644,6 +679,9 @@ _EXACT: typing.Dict[type, Describe] = {
 _FOREIGN: typing.Dict[str, Describe] = {
     "numpy.ndarray": _ndarray,
     "numpy.MaskedArray": _ndarray,
+    "numpy.dtype": _numpy_dtype,
+    "numpy.Generator": _bit_generator,
+    "numpy.BitGenerator": _bit_generator,
     "random.Random": _random,
     "pendulum.Duration": _duration,
     "pandas.DataFrame": _frame,
