@@ -219,8 +219,12 @@ def _not_written(writes: Writes, place: Place, written: Written | None) -> Findi
         return _skipped("dump", writes.lacking[place.serializer])
     if written is None:
         return _skipped("dump", "its worker ended before it came to this payload")
-    if written.outcome == "written":
-        return None
+    return None if written.outcome == "written" else _refused(written)
+
+
+def _refused(written: Written) -> Finding:
+    if written.outcome == "skipped":
+        return _skipped("dump", written.error.message if written.error else written.outcome)
     return Finding("crashed" if written.outcome == "crashed" else "unwritable", written.error)
 
 

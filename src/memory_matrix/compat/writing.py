@@ -124,7 +124,7 @@ def _on_payload(draft: _Draft, event: Event) -> None:
 def _on_written(draft: _Draft, event: Event) -> None:
     draft.modules.update(dict.fromkeys(event.get("imported", ())))
     draft.written[event["payload"], event["serializer"]] = Written(
-        outcome="unwritable" if event["outcome"] == "lacking" else event["outcome"],
+        outcome="skipped" if event["outcome"] == "lacking" else event["outcome"],
         blob=event.get("blob"),
         text=event.get("text", False),
         error=result_error(event, "dump"),

@@ -30,16 +30,16 @@ def _pickle() -> Serializer:
 
 
 def _pickle_protocol(protocol: int) -> Callable[[], Serializer]:
-    def make() -> Serializer:
+    def dumps(value: Any) -> bytes:
         if protocol > pickle.HIGHEST_PROTOCOL:
             raise Lacking(
                 "Needs pickle protocol {}, and this interpreter's highest is {}.".format(
                     protocol, pickle.HIGHEST_PROTOCOL
                 )
             )
-        return Serializer(lambda value: pickle.dumps(value, protocol), pickle.loads)
+        return pickle.dumps(value, protocol)
 
-    return make
+    return lambda: Serializer(dumps, pickle.loads)
 
 
 def _json() -> Serializer:
@@ -105,7 +105,6 @@ def load(name: str) -> Serializer:
 
     Raises:
         ImportError: its library is not installed, or fails to import.
-        Lacking: this interpreter is too old for it.
         ValueError: there is no built-in serializer of that name.
     """
     if name not in _MAKERS:

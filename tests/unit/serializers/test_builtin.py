@@ -73,10 +73,17 @@ def test_json_writes_text() -> None:
     assert builtin.load("json").dumps(PLAIN) == json.dumps(PLAIN)
 
 
-def test_protocol_beyond_the_interpreter_is_lacking(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_protocol_beyond_the_interpreter_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pickle, "HIGHEST_PROTOCOL", 4)
     with pytest.raises(Lacking, match=r"^Needs pickle protocol 5, .* highest is 4\.$"):
-        builtin.load("pickle:5")
+        builtin.load("pickle:5").dumps(PLAIN)
+
+
+def test_protocol_beyond_the_interpreter_is_still_given_to_it_to_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pickle, "HIGHEST_PROTOCOL", 4)
+    assert builtin.load("pickle:5").loads(pickle.dumps(PLAIN, 3)) == PLAIN
 
 
 @pytest.mark.parametrize("name", ["pickle:6", "pickle:", "JSON", ""])

@@ -1,0 +1,39 @@
+"""Kinds of real releases that once were judged wrongly."""
+
+from __future__ import annotations
+
+from memory_matrix.compat.hints import load_hints
+from memory_matrix.compat.judging import Evidence, judge
+from memory_matrix.compat.model import Meaning, ReadKey, ReadResult, Reads, Variant, Writes, Written
+from memory_matrix.matrix.model import EnvironmentSpec
+from memory_matrix.report.model import Error
+
+BUILT = {"one": Meaning("built", expected="value")}
+TOO_NEW = Error("load", "ValueError", "unsupported pickle protocol: 5")
+
+
+def test_an_interpreter_that_cannot_write_a_protocol_still_fails_to_read_it() -> None:
+    lacking = Error("dump", "Lacking", "Needs pickle protocol 5.")
+    evidence = Evidence(
+        {name: EnvironmentSpec(name, "3.8") for name in ("old", "new")},
+        ["pickle:5"],
+        {
+            "old": Writes("old", BUILT, {("one", "pickle:5"): Written("skipped", error=lacking)}),
+            "new": Writes("new", BUILT, {("one", "pickle:5"): Written("written", "blob")}),
+        },
+        {"blob": [Variant((), "blob")]},
+        {
+            name: Reads(name, {ReadKey("pickle:5", "one", "blob", text=False): result})
+            for name, result in {
+                "old": ReadResult("unreadable", TOO_NEW),
+                "new": ReadResult("loaded", differences={"value": ()}),
+            }.items()
+        },
+        lambda *_: (),
+    )
+    cells = {(each.writer, each.reader): each for each in judge(evidence, (), load_hints())}
+    assert cells["old", "old"].outcome == "skipped"
+    assert cells["old", "old"].error == Error("dump", "Skipped", "Needs pickle protocol 5.")
+    assert ("old", "new") not in cells
+    assert (cells["new", "old"].outcome, cells["new", "old"].is_break) == ("unreadable", True)
+    assert cells["new", "new"].outcome == "ok"
