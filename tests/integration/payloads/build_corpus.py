@@ -39,11 +39,11 @@ def build(name):
 def round_trip(name):
     try:
         serializer = serializers.load(name)
+        return {"same": serializer.loads(serializer.dumps(PLAIN)) == PLAIN}
     except Lacking as lacking:
         return {"lacking": str(lacking)}
     except ImportError as error:
         return {"missing": error.name}
-    return {"same": serializer.loads(serializer.dumps(PLAIN)) == PLAIN}
 
 
 names = [name[len("payload_") :] for name in vars(builtin) if name.startswith("payload_")]
