@@ -154,7 +154,7 @@ def _prepare_streams() -> None:
 
 def _about(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{error.strerror or error}. Make room, or give yourself the right to use it."
+    return f"The system does not let it: {where}{error.strerror or error}."
 
 
 class _TerminatedError(BaseException):

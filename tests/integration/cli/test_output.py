@@ -174,6 +174,6 @@ def test_a_disk_that_is_full_under_standard_output_is_told_and_costs_no_report(
         )
 
     assert done.returncode == 4
-    assert done.stderr.startswith("memory-matrix: error: No space left on device.")
+    assert done.stderr.endswith(": No space left on device.\n")
     assert len(done.stderr.splitlines()) == 1
     assert (project.folder / "memory-matrix-report" / "report.json").exists()
