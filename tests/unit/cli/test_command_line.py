@@ -192,7 +192,11 @@ def test_the_folder_without_a_matrix_file_gets_the_quick_matrix_and_is_told_so(
         (UsageError("That is wrong."), 2, "error: That is wrong.\n"),
         (UnavailableError("It is not there."), 3, "error: It is not there.\n"),
         (MemoryMatrixError("It broke."), 4, "error: It broke.\n"),
-        (OSError(28, "No space left on device", "/x"), 4, "error: The system does not let it: /x: No space left on device.\n"),
+        (
+            OSError(28, "No space left on device", "/x"),
+            4,
+            "error: The system does not let it: /x: No space left on device.\n",
+        ),
         (KeyboardInterrupt(), 130, "interrupted; everything it started is stopped.\n"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
