@@ -9,6 +9,9 @@ from memory_matrix.report.model import Difference, Error
 
 Event = dict[str, Any]
 
+MOST_STARTS = 2
+"""Times that a worker is started; one that dies as often makes its environment unavailable."""
+
 
 def result_error(event: Mapping[str, Any], stage: Any) -> Error | None:
     """Return the error of a worker's result; `stage` is where the worker does not say."""
@@ -42,6 +45,11 @@ def broken_reason(event: Event) -> str:
         f"its packages do not work together: importing {event['module']!r} raises"
         f" {sentence(event['error'])}"
     )
+
+
+def is_given_up(event: Event, starts: int) -> bool:
+    """Say whether a worker that ended early is not started again: it died twice, or it hung."""
+    return starts >= MOST_STARTS or bool(event["given_up"])
 
 
 def describe_end(event: Event, doing: str) -> str:

@@ -11,12 +11,12 @@ from memory_matrix.compat.events import (
     broken_reason,
     describe_end,
     differences,
+    is_given_up,
     result_error,
 )
 from memory_matrix.compat.model import Meaning, ReadKey, ReadResult, Reads, Variant, Writes
 from memory_matrix.compat.workers import run_tasks
 from memory_matrix.compat.workshop import Workshop
-from memory_matrix.compat.writing import MOST_STARTS
 from memory_matrix.environments.model import Environment
 
 
@@ -150,7 +150,7 @@ def _hear(draft: _Draft, event: Event, on_step: Callable[[str], None]) -> None:
             draft.broken = broken_reason(event)
         case "done":
             draft.done = True
-        case "ended" if not draft.done and draft.starts >= MOST_STARTS:
+        case "ended" if not draft.done and is_given_up(event, draft.starts):
             draft.done = True
             draft.broken = describe_end(
                 event, f"reading, after {len(draft.results)} of {len(draft.steps)} blobs"

@@ -13,6 +13,7 @@ from memory_matrix.compat.events import (
     describe_end,
     differences,
     error_value,
+    is_given_up,
     result_error,
     sentence,
 )
@@ -22,9 +23,6 @@ from memory_matrix.compat.workshop import Workshop
 from memory_matrix.environments.model import Environment
 from memory_matrix.errors import UsageError
 from memory_matrix.report.model import Error
-
-MOST_STARTS = 2
-"""Times that a worker is started; one that dies as often makes its environment unavailable."""
 
 
 @dataclass
@@ -140,7 +138,7 @@ def _on_done(draft: _Draft, _: Event) -> None:
 
 
 def _on_ended(draft: _Draft, event: Event) -> None:
-    if not draft.done and draft.starts >= MOST_STARTS:
+    if not draft.done and is_given_up(event, draft.starts):
         draft.done = True
         draft.broken = describe_end(event, draft.doing)
 
