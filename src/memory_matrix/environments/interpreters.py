@@ -115,11 +115,6 @@ def find(python: str, *, download: bool = False, runner: Runner | None = None) -
     search = _Search(runner or Runner())
     if python == CURRENT_PYTHON:
         return _at(Path(sys.executable), search)
-    if python.startswith("image:"):
-        raise UnavailableError(
-            f"The interpreter {python!r} would run in a container, which is not supported here: "
-            "name a version or a path."
-        )
     if python.startswith("~") or "/" in python:
         return _at(_executable(Path(python).expanduser()), search)
     wanted = _parse(python)

@@ -14,7 +14,7 @@ _PROJECT = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _PYTHON = Text(
     allowed='a version such as "3.12"',
     rule=rules.python,
-    doc='A version ("3.12", "3.12.1"), "current", the path of an interpreter, or image:NAME:TAG.',
+    doc='A version ("3.12", "3.12.1"), "current", or the path of an interpreter.',
 )
 _APP = Text(
     allowed='"." or "git:REF"',

@@ -154,7 +154,7 @@ def _texts(values: object) -> Iterator[str]:
 def _python_label(value: str) -> str:
     if value[0].isdigit():
         return f"py{value}"
-    return value.removeprefix("image:").rpartition("/")[2]
+    return value.rpartition("/")[2]
 
 
 def _app_label(value: str) -> str:

@@ -30,10 +30,9 @@ IDENTIFIER = r"[^\W\d]\w*"
 DOTTED = rf"{IDENTIFIER}(?:\.{IDENTIFIER})*"
 
 _VERSION = re.compile(r"3\.(?P<minor>\d+)(?:\.\d+(?:(?:a|b|rc)\d+)?)?(?:t|-dev)?", re.ASCII)
-_IMAGE = re.compile(r"image:[\w.-]+(?:[:/@][\w.-]+)*", re.ASCII)
 _PYTHON = (
     f'a version from "3.{OLDEST}" to "3.{NEWEST}" (also with a patch: "3.12.1"), '
-    f'"{CURRENT_PYTHON}", the absolute path of an interpreter, or "image:NAME:TAG"'
+    f'"{CURRENT_PYTHON}", or the absolute path of an interpreter'
 )
 _MARKS = re.compile(r"[\s~^:?*\[\\]")
 """What git refuses in a ref, except `~` and `^` with digits, which lead to its ancestors."""
@@ -44,7 +43,7 @@ def python(text: str, _root: Path) -> Iterator[str]:
     version = _VERSION.fullmatch(text)
     if version and OLDEST <= int(version["minor"]) <= NEWEST:
         return
-    if text == CURRENT_PYTHON or text.startswith(("/", "~")) or _IMAGE.fullmatch(text):
+    if text == CURRENT_PYTHON or text.startswith(("/", "~")):
         return
     known = [CURRENT_PYTHON, *(f"3.{minor}" for minor in range(OLDEST, NEWEST + 1))]
     yield f"{show(text)} is no Python; it must be {_PYTHON}.{did_you_mean(text, known)}"

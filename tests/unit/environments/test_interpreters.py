@@ -240,7 +240,7 @@ def test_a_missing_version_says_what_there_is_and_what_to_do(machine: Machine) -
         ("3.5.1", "older than 3.6"),
         ("three", "neither a version"),
         ("", "neither a version"),
-        ("image:python:3.15-slim", "not supported here"),
+        ("image:python:3.15-slim", "neither a version"),
     ],
 )
 @pytest.mark.usefixtures("machine")

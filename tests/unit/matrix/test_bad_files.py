@@ -63,7 +63,7 @@ BAD = {
     'axes.python = ["python3.12"]': r"axes.python\[0\]: .* is no Python",
     'axes.python = ["./venv/bin/python"]': r"axes.python\[0\]: .* the absolute path",
     'axes.python = ["curent"]': r'axes.python\[0\]: .* Did you mean "current"?',
-    'axes.python = ["image:"]': r'axes.python\[0\]: .* "image:NAME:TAG"',
+    'axes.python = ["image:python:3.15-slim"]': r"axes.python\[0\]: .* is no Python",
     'axes.python = ["3.12", "3.12"]': r'axes.python\[1\]: "3.12" is axes.python\[0\] again',
     "axes.python = []": "axes.python: the list is empty",
     "[axes]": "axes: it names nothing; add one or more of",

@@ -45,7 +45,6 @@ def test_the_first_axis_turns_slowest_and_values_keep_their_order(read_text: Rea
         ('python = ["3.12"]', ["py3.12"]),
         ('python = ["current", "3.13t", "3.15-dev"]', ["current", "py3.13t", "py3.15-dev"]),
         ('python = ["/a/bin/python3", "~/b/python3"]', ["python3", "python3#2"]),
-        ('python = ["image:python:3.15-slim"]', ["python:3.15-slim"]),
         ('packages = {pydantic = ["==1.10.*", "*"]}', ["pydantic==1.10.*", "pydantic"]),
         ('packages = {pydantic = [">= 2, < 3"]}', ["pydantic>=2,<3"]),
         ('app = [".", "git:."]', ["app@.", "app@.#2"]),
