@@ -2,14 +2,18 @@
 
 import itertools
 import json
+import re
 import typing
 
 from memory_matrix.worker import describe
 from memory_matrix.worker.cells import Result, Runner, Step
-from memory_matrix.worker.compare import compare
+from memory_matrix.worker.compare import NOTHING_THERE, compare
 from memory_matrix.worker.describe import Table
 from memory_matrix.worker.modules import Payload, Serializer
 from memory_matrix.worker.steps import BATCH, Actor, FailedStepError, ran_out
+
+_IN_PRIVATE = re.compile(r"\._[^.\[]*[.\[]")
+"""The path of something that a private attribute holds."""
 
 
 class Reader(Actor):
@@ -53,10 +57,11 @@ class Reader(Actor):
         seen = self._look(payload, step, value)
         encoded = describe.encode(seen)
         again = self._look(payload, step, self._load(serializer, step))
+        found = {name: self._differences(step, name, seen, encoded) for name in step["against"]}
+        if step["own"] and not step["probing"] and self._is_only_recorded(found, payload, value):
+            found = {}
         return {
-            "differences": {
-                name: self._differences(step, name, seen, encoded) for name in step["against"]
-            },
+            "differences": found,
             "again": [] if describe.encode(again) == encoded else compare(seen, again),
         }
 
@@ -83,6 +88,27 @@ class Reader(Actor):
         if describe.digest(encoded) == name:
             return []
         return compare(self._expected(name), seen, across=not step["own"])
+
+    def _is_only_recorded(
+        self,
+        found: typing.Mapping[str, typing.Sequence[typing.Dict[str, str]]],
+        payload: typing.Optional[Payload],
+        value: object,
+    ) -> bool:
+        """Say whether all that differs is what a library has noted down besides, and thinks nothing of.
+
+        Such as the arguments that an object was made with: private, more, and no matter to `==`.
+        """
+        every = [each for differences in found.values() for each in differences]
+        noted = (
+            each["expected"] == NOTHING_THERE and _IN_PRIVATE.search(each["path"]) for each in every
+        )
+        if not every or payload is None or not all(noted):
+            return False
+        try:
+            return bool(value == payload.build())
+        except Exception:
+            return False
 
     def _expected(self, name: str) -> Table:
         table: Table = json.loads(self.fetch("descriptions", name).decode("ascii"))

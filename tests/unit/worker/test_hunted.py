@@ -5,12 +5,18 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import pickle
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from memory_matrix.worker.compare import compare
-from memory_matrix.worker.describe import describe
+from memory_matrix.worker.describe import describe, digest
+from memory_matrix.worker.errors import Scrubber
+from memory_matrix.worker.modules import Payload, Serializer
+from memory_matrix.worker.reading import Reader
+from memory_matrix.worker.writing import Writer
 
 
 def across(writers: object, readers: object) -> list[str]:
@@ -127,3 +133,66 @@ def test_generators_of_numpy_are_known_by_what_they_draw_next() -> None:
     assert across(one, other) == []
     other.random()
     assert across(one, other) != []
+
+
+class Keeper:
+    """Notes down what it was made with; `==` looks at the text only."""
+
+    def __init__(self, text: str, **more: Any) -> None:
+        self.text = text
+        self._made_with = dict(more, text=text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keeper) and self.text == other.text
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Counting(Keeper):
+    """To this one, what it was made with matters."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Counting) and vars(self) == vars(other)
+
+    __hash__ = None
+
+
+def read_back(folder: Path, built: object, loads: Any) -> list[str]:
+    """Return the paths at which what `loads` gives differs from what is built anew."""
+    job = {"blobs": str(folder), "descriptions": str(folder), "memory": 512}
+    session: Any = SimpleNamespace(
+        job=job,
+        payloads={"one": Payload("one", lambda: built, None)},
+        serializers={"codec": Serializer(SimpleNamespace(dumps=lambda _: b"", loads=loads))},
+        scrubber=Scrubber({}),
+    )
+    expected = Writer(session).do_expect({"payload": "one"})["expected"]
+    step = {"payload": "one", "serializer": "codec", "blob": digest(b""), "text": False}
+    Reader(session).keep("blobs", b"")
+    result = Reader(session).do_read(
+        {**step, "plain": None, "probing": False, "own": True, "against": [expected]}
+    )
+    return [each["path"] for found in result["differences"].values() for each in found]
+
+
+def test_more_in_a_private_note_is_nothing_where_the_values_are_equal(tmp_path: Path) -> None:
+    assert read_back(tmp_path, [Keeper("a")], lambda _: [Keeper("a", kind="k")]) == []
+
+
+def test_more_in_a_private_note_is_told_where_the_values_are_not_equal(tmp_path: Path) -> None:
+    loaded = [Counting("a", kind="k")]
+    assert read_back(tmp_path, [Counting("a")], lambda _: loaded) == ["$[0]._made_with.kind"]
+
+
+def test_less_in_a_private_note_is_told_even_where_the_values_are_equal(tmp_path: Path) -> None:
+    paths = read_back(tmp_path, Keeper("a", kind="k"), lambda _: Keeper("a"))
+    assert paths == ["$._made_with.kind"]
+
+
+def test_a_public_difference_is_told_even_where_the_values_are_equal(tmp_path: Path) -> None:
+    def loads(_: bytes) -> Keeper:
+        keeper = Keeper("a", kind="k")
+        keeper.count = 3  # type: ignore[attr-defined]
+        return keeper
+
+    assert "$.count" in read_back(tmp_path, Keeper("a"), loads)
