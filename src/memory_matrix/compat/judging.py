@@ -68,6 +68,8 @@ class Finding:
     outcome: Outcome
     error: Error | None = None
     diff: tuple[Difference, ...] = ()
+    varies: frozenset[str] = frozenset()
+    """Paths at which a second load of the same bytes gave something else again."""
 
 
 def judge(evidence: Evidence, known: Sequence[Known], hints: Hints) -> Iterator[Cell]:
@@ -97,7 +99,7 @@ def same_way(cell: Finding, own: Finding, cause: Callable[[Finding], str | None]
     if cell.outcome != own.outcome:
         return False
     if cell.outcome == "changed":
-        return _differs_as(cell.diff, own.diff)
+        return _differs_as(cell, own)
     if cell.error is None or own.error is None:
         return cell.error is own.error
     return (cell.error.stage, _type(cell.error)) == (own.error.stage, _type(own.error)) and (
@@ -251,10 +253,11 @@ def _loaded(
         diff = result.differences.get(writers.probe or "") or result.differences.get(
             writers.expected or "", ()
         )
+    varies = frozenset(each.path for each in result.again)
     if diff:
-        return Finding("changed", diff=diff)
+        return Finding("changed", diff=diff, varies=varies)
     if result.again:
-        return Finding("changed", diff=tuple(map(_on_second_load, result.again)))
+        return Finding("changed", diff=tuple(map(_on_second_load, result.again)), varies=varies)
     if own is None or own.outcome != "built":
         return Finding("ok")
     return _drifted(evidence.drift, writers, own)
@@ -304,13 +307,18 @@ def _matches(entry: Known, cell: Place | Cell) -> bool:
     )
 
 
-def _differs_as(diff: tuple[Difference, ...], own: tuple[Difference, ...]) -> bool:
-    """Say whether all of `diff` is in `own` too; where that was cut off, whether its like is."""
-    seen = {(each.path, each.got) for each in own}
-    if len(own) >= MOST_DIFFERENCES:
-        came = {each.got for each in own}
-        return all(each.got in came for each in diff)
-    return all((each.path, each.got) in seen for each in diff)
+def _differs_as(cell: Finding, own: Finding) -> bool:
+    """Say whether all that differs does so in `own` too; where that was cut off, whether its like does.
+
+    What is made up anew by each load is the same way wherever both make it up.
+    """
+    varies = cell.varies & own.varies
+    seen = {(each.path, each.got) for each in own.diff}
+    come = {each.got for each in own.diff} if len(own.diff) >= MOST_DIFFERENCES else set()
+    return all(
+        (each.path, each.got) in seen or each.got in come or each.path in varies
+        for each in cell.diff
+    )
 
 
 def _type(error: Error) -> tuple[str, str]:

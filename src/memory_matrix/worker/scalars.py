@@ -69,7 +69,8 @@ def zone(value: typing.Any) -> str:
 def _zone(zone: datetime.tzinfo, value: typing.Any) -> str:
     offset, name = value.utcoffset(), value.tzname()
     key = _zone_key(zone)
-    if not offset and offset is not None and (name == "UTC" or key in ("UTC", "Etc/UTC")):
+    nameless = not name and not key
+    if offset == datetime.timedelta(0) and (nameless or name == "UTC" or key in ("UTC", "Etc/UTC")):
         return "UTC"
     if key:
         return "%s(%s)" % (type(zone).__qualname__, key)

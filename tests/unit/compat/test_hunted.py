@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memory_matrix.compat.hints import load_hints
-from memory_matrix.compat.judging import Evidence, judge
+from memory_matrix.compat.judging import Evidence, Finding, judge, same_way
 from memory_matrix.compat.model import Meaning, ReadKey, ReadResult, Reads, Variant, Writes, Written
 from memory_matrix.matrix.model import EnvironmentSpec
-from memory_matrix.report.model import Error
+from memory_matrix.report.model import Difference, Error
 
 BUILT = {"one": Meaning("built", expected="value")}
 TOO_NEW = Error("load", "ValueError", "unsupported pickle protocol: 5")
@@ -37,3 +39,23 @@ def test_an_interpreter_that_cannot_write_a_protocol_still_fails_to_read_it() ->
     assert ("old", "new") not in cells
     assert (cells["new", "old"].outcome, cells["new", "old"].is_break) == ("unreadable", True)
     assert cells["new", "new"].outcome == "ok"
+
+
+def made_up(name: str, *, path: str = "$.id", varies: str = "$.id") -> Finding:
+    found = Difference(path, "str 'n1'", f"str {name!r}")
+    return Finding("changed", diff=(found,), varies=frozenset({varies}))
+
+
+@pytest.mark.parametrize(
+    ("own", "same"),
+    [
+        (made_up("b"), True),
+        (made_up("b", varies="$.at"), False),
+        (Finding("changed", diff=(Difference("$.id", "str 'n1'", "None"),)), False),
+        (made_up("a", varies="$.at"), True),
+    ],
+)
+def test_what_every_load_makes_up_anew_is_the_same_way_wherever_it_does(
+    own: Finding, same: bool
+) -> None:
+    assert same_way(made_up("a"), own, lambda _: None) is same

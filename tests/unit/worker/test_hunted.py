@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import itertools
 import pickle
 from pathlib import Path
@@ -133,6 +134,31 @@ def test_generators_of_numpy_are_known_by_what_they_draw_next() -> None:
     assert across(one, other) == []
     other.random()
     assert across(one, other) != []
+
+
+class Fixed(dt.tzinfo):
+    """A zone of one offset, as several libraries have their own."""
+
+    def __init__(self, hours: int, name: str | None = None) -> None:
+        self._told = dt.timedelta(hours=hours), name
+
+    def utcoffset(self, _: dt.datetime | None) -> dt.timedelta:
+        return self._told[0]
+
+    def tzname(self, _: dt.datetime | None) -> str | None:
+        return self._told[1]
+
+    def dst(self, _: dt.datetime | None) -> None:
+        return None
+
+
+@pytest.mark.parametrize("hours", [0, 2, -3])
+def test_a_fixed_offset_without_a_name_is_that_offset_whoever_made_it(hours: int) -> None:
+    there = dt.timezone(dt.timedelta(hours=hours))
+    one, other = (dt.datetime(2026, 1, 1, tzinfo=zone) for zone in (there, Fixed(hours)))
+    assert across(one, other) == []
+    assert across(one, other.replace(tzinfo=Fixed(hours, "GMT"))) == ["$"]
+    assert across(one, other.replace(tzinfo=Fixed(1))) == ["$"]
 
 
 class Keeper:
