@@ -123,6 +123,11 @@ class Canonical:
                     yield name + "=" + self._known(node)
 
 
+def has_place_for(described: Object, name: str) -> bool:
+    """Say whether an object without a field of that name still answers to it."""
+    return name in described.get("properties", ())
+
+
 def may_be_absent(described: Object, name: str) -> bool:
     """Say whether another environment may lack a field: it holds its default, or is private."""
     return name.startswith("_") or name in described.get("default", ())

@@ -6,7 +6,12 @@ import operator
 import typing
 import unicodedata
 
-from memory_matrix.worker.canonical import Canonical, may_be_absent, package_and_name
+from memory_matrix.worker.canonical import (
+    Canonical,
+    has_place_for,
+    may_be_absent,
+    package_and_name,
+)
 from memory_matrix.worker.parts import MISSING, is_reference
 from memory_matrix.worker.scalars import CLASS, FUNCTION
 
@@ -24,6 +29,8 @@ MOST_TEXT = 300
 """Characters of a value that are shown."""
 
 ABSENT = ["<absent>"]
+
+_NOTHING = (ABSENT, MISSING)
 
 NOTHING_THERE = "missing"
 """How a difference shows a part that one side lacks."""
@@ -69,6 +76,8 @@ class _Comparison:
         return not is_reference(left) and self._same_value(left, right)
 
     def _same_value(self, left: Node, right: Node) -> bool:
+        if left in _NOTHING and right in _NOTHING:
+            return True
         if type(left) is not type(right):
             return False
         if isinstance(left, list):
@@ -153,7 +162,8 @@ class _Comparison:
         later = []
         for name in list(left) + [name for name in right if name not in left]:
             here, there = self._field(mine, name), self._field(other, name)
-            if (here is ABSENT) != (there is ABSENT) and self._may_be_absent(mine, other, name):
+            lacking = mine if here is ABSENT else other if there is ABSENT else None
+            if lacking is not None and self._may_be_absent(mine, other, lacking, name):
                 continue
             later.append((path + "." + name, here, there))
         return later
@@ -163,9 +173,11 @@ class _Comparison:
             return described["fields"][name]
         return ABSENT if self._across else described.get("fallback", {}).get(name, ABSENT)
 
-    def _may_be_absent(self, mine: Object, other: Object, name: str) -> bool:
-        """Between environments: a default, or what a library keeps for itself."""
-        return self._across and (may_be_absent(mine, name) or may_be_absent(other, name))
+    def _may_be_absent(self, mine: Object, other: Object, lacking: Object, name: str) -> bool:
+        """Between environments: a default, what a library keeps for itself, or a property instead."""
+        return self._across and (
+            may_be_absent(mine, name) or may_be_absent(other, name) or has_place_for(lacking, name)
+        )
 
     def _report(self, path: str, left: Node, right: Node) -> None:
         self._add(path, self._show(self._left, left), self._show(self._right, right))

@@ -13,7 +13,8 @@ An OBJECT has its type under `t` and, of these, what applies: `items` (in order)
 `entries` (pairs of key and value; `ordered` where their order is part of the value), `fields`
 (attributes), `facts` (named parts such as `maxlen`), `local` (facts that mean something within one
 environment only, such as bytecode), `fallback` (class attributes that answer where an instance has no
-attribute of its own) and `default` (names of the fields that hold their declared default).
+attribute of its own), `default` (names of the fields that hold their declared default) and `properties`
+(names that the class answers by code).
 """
 
 import hashlib

@@ -45,6 +45,8 @@ def describe_into(
     if special is not None:
         return special(describer, value, described)
     based = _base_parts(describer, kind, value, described)
+    if _properties(kind):
+        described["properties"] = _properties(kind)
     names = declared_fields(kind)
     if names is not None:
         return _declared(describer, kind, value, names, described)
@@ -153,6 +155,20 @@ def _argument_defaults(kind: typing.Any) -> typing.Dict[str, typing.Any]:
     values = kind.__init__.__defaults__ or ()
     names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
     return dict(zip(names, values), **(kind.__init__.__kwdefaults__ or {}))
+
+
+@functools.lru_cache(maxsize=None)
+def _properties(kind: type) -> typing.List[str]:
+    """Return the public names that a class of Python's answers by code rather than from a field."""
+    return sorted(
+        {
+            name
+            for base in kind.__mro__
+            if _is_python_class(base)
+            for name, item in base.__dict__.items()
+            if isinstance(item, property) and not name.startswith("_")
+        }
+    )
 
 
 def _reduces_itself(kind: type) -> bool:

@@ -100,6 +100,20 @@ def test_what_the_class_itself_answers_is_no_news() -> None:
     assert across(one, older()) == ["$.longest"]
 
 
+def test_a_field_that_became_a_property_is_not_lost() -> None:
+    def old(self: Any, text: str, source: str) -> None:
+        self.text, self.source = text, source
+
+    def new(self: Any, text: str, source: str) -> None:
+        self._parts, self.source = [text], source
+
+    older = later("Turn", __init__=old)
+    newer = later("Turn", __init__=new, text=property(lambda self: self._parts[0]))
+    assert across(older("a", "s"), newer("a", "s")) == []
+    assert across(newer("a", "s"), older("a", "s")) == []
+    assert across(older("a", "s"), newer("a", "t")) == ["$.source"]
+
+
 def test_another_class_is_one_difference_however_it_is_described() -> None:
     class Reduced:
         __slots__ = ()
