@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from memory_matrix import __version__
-from memory_matrix.errors import MemoryMatrixError, UsageError
+from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from memory_matrix.matrix.model import Matrix
@@ -346,7 +346,7 @@ def _positive(text: str) -> int:
 def _compat(options: argparse.Namespace) -> int:
     from memory_matrix.compat.run import RunOptions, run_compat
     from memory_matrix.environments.cache import default_cache
-    from memory_matrix.report import files
+    from memory_matrix.report import files, sentences
 
     matrix, selection = _matrix(options)
     strict = bool(os.environ.get("CI")) if options.strict is None else options.strict
@@ -365,18 +365,29 @@ def _compat(options: argparse.Namespace) -> int:
         written = files.write(report, options.report_dir)
     if not options.quiet:
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
+        print(
+            sentences.verdict(report), file=sys.stderr
+        )  # the report's first line has scrolled off
     return _exit_code(report, strict=strict)
 
 
 def _exit_code(report: Report, *, strict: bool) -> int:
-    from memory_matrix.errors import UnavailableError
     from memory_matrix.report.model import failing
 
-    records: list[EnvironmentRecord | ServerRecord] = [*report.environments, *report.servers]
-    missing = [each for each in records if each.status != "ready"]
-    if missing and (strict or not report.cells):
+    missing: list[EnvironmentRecord | ServerRecord] = [
+        *(each for each in report.environments if each.status != "ready"),
+        *(each for each in report.servers if each.status != "ready"),
+    ]
+    excused = not strict and all(getattr(each, "interpreter_missing", False) for each in missing)
+    if missing and not (excused and any(not cell.own for cell in report.cells)):
         lines = "".join(f"\n  {each.name}: {each.reason}" for each in missing)
         raise UnavailableError(f"what the matrix requires could not be had:{lines}")
+    if all(cell.outcome == "skipped" for cell in report.cells):
+        reasons = {cell.error.message for cell in report.cells if cell.error is not None}
+        raise UsageError(
+            "nothing was compared, every cell was skipped; the report says why"
+            + "".join(f"\n  {reason}" for reason in sorted(reasons)[:5])
+        )
     return 1 if failing(report) else 0
 
 
@@ -410,7 +421,7 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
-    from memory_matrix.matrix import read, select
+    from memory_matrix.matrix import plan, read, select
 
     source = options.config or read.find(Path.cwd())
     if source is None:
@@ -422,6 +433,8 @@ def _matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
     matrix = read.builtin_quick(Path.cwd()) if source is None else read.read(source)
     selection = select.parse(options.select or "")
     matrix = select.narrow(matrix, selection)
+    for note in plan.notes(matrix):
+        print(f"note: {note}", file=sys.stderr)
     if getattr(options, "fail_on", None):
         matrix = replace(matrix, compat=replace(matrix.compat, fail_on=options.fail_on))
     return matrix, selection

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -75,19 +76,22 @@ def test_what_is_not_ours_stays(temporary: Path) -> None:
     assert all(each.exists() for each in [*kept, link])
 
 
-def _use_folders(temporary: str) -> int:
-    tempfile.tempdir = temporary
-    lost = 0
-    for _ in range(100):
-        with run_folder() as folder:
-            lost += not (folder / "owner.lock").exists()
-    return lost
+USE_FOLDERS = """
+import sys, tempfile
+from memory_matrix.runfolder import run_folder
+
+tempfile.tempdir = sys.argv[1]
+for _ in range(100):
+    with run_folder() as folder:
+        if not (folder / "owner.lock").exists():
+            sys.exit("lost " + str(folder))
+"""
 
 
 def test_runs_that_start_and_end_at_once_never_lose_their_folder(temporary: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        assert pool.map(_use_folders, [str(temporary)] * 4) == [0] * 4
+    runs = [subprocess.Popen([sys.executable, "-c", USE_FOLDERS, str(temporary)]) for _ in range(4)]
 
+    assert [run.wait(timeout=120) for run in runs] == [0] * 4
     assert list(temporary.iterdir()) == []
 
 

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -29,7 +29,6 @@ from memory_matrix.matrix.patterns import matches
 from memory_matrix.matrix.select import Selection
 from memory_matrix.progress import Progress
 from memory_matrix.report.model import (
-    Cell,
     Difference,
     EnvironmentRecord,
     PayloadRecord,
@@ -100,7 +99,13 @@ def _compat(
     known = in_force(matrix.known, _today())
     cells = tuple(judge(evidence, known, load_hints()))
     _refuse_unknown_payloads(matrix, evidence)
-    return _report(matrix, had, servers, cells, tuple(_problems(evidence.writes.values())))
+    return replace(
+        _report(matrix, had, servers),
+        cells=cells,
+        payloads=tuple(_problems(evidence.writes.values())),
+        # Of a part of the matrix nobody can say that an entry matches nothing any more.
+        stale_known=() if options.selection.terms else stale(matrix.known, cells, _today()),
+    )
 
 
 def _build(
@@ -201,6 +206,8 @@ def _drift(descriptions: Path) -> Drift:
 def _refuse_unknown_payloads(matrix: Matrix, evidence: Evidence) -> None:
     """Raise where an entry of `[[known]]` names a payload that there is not."""
     payloads = {name for writes in evidence.writes.values() for name in writes.meanings}
+    if evidence.selection.patterns("payload"):
+        return  # what an entry names may just not be selected
     for entry in matrix.known:
         pattern = entry.payload
         if not any(matches(name, pattern) for name in payloads):
@@ -215,15 +222,11 @@ def _report(
     matrix: Matrix,
     had: Sequence[Environment | Unavailable],
     servers: Sequence[Server | UnavailableServer],
-    cells: tuple[Cell, ...] = (),
-    problems: tuple[PayloadRecord, ...] = (),
 ) -> Report:
+    """Return a report of what was had, with no cells yet."""
     return Report(
         environments=tuple(_environment_record(each) for each in had),
         servers=tuple(_server_record(each) for each in servers),
-        cells=cells,
-        payloads=problems,
-        stale_known=stale(matrix.known, cells, _today()) if cells else (),
         fail_on=matrix.compat.fail_on,
         directions=matrix.compat.directions,
         version=__version__,
@@ -245,7 +248,13 @@ def _environment_record(had: Environment | Unavailable) -> EnvironmentRecord:
     spec = had.spec
     if isinstance(had, Unavailable):
         return EnvironmentRecord(
-            spec.name, spec.python, {}, "unavailable", had.reason, spec.packages, dict(spec.env)
+            spec.name,
+            spec.python,
+            status="unavailable",
+            reason=had.reason,
+            requires=spec.packages,
+            env=dict(spec.env),
+            interpreter_missing=had.interpreter_missing,
         )
     return EnvironmentRecord(
         spec.name, had.python, had.packages, "ready", None, spec.packages, dict(spec.env)

@@ -22,6 +22,7 @@ from memory_matrix.compat.workers import run_tasks
 from memory_matrix.compat.workshop import Workshop
 from memory_matrix.environments.model import Environment
 from memory_matrix.errors import UsageError
+from memory_matrix.matrix.problems import listed
 from memory_matrix.report.model import Error
 
 
@@ -111,12 +112,19 @@ def _on_payload(draft: _Draft, event: Event) -> None:
         expected=event.get("expected"),
         plain=event.get("plain"),
         probe=event.get("probe"),
-        reason=event.get("reason") or (sentence(error) if error else None),
+        reason=event.get("reason") or (_why(event, error) if error else None),
         unstable=differences(event.get("differs", ())),
         location=event.get("location"),
     )
     draft.modules.update(dict.fromkeys(event.get("imported", ())))
     draft.doing = f"writing, after payload {name!r}"
+
+
+def _why(event: Event, error: Mapping[str, Any]) -> str:
+    """Return where a payload is, and what its function or its probe raises."""
+    where = f"{event['location']}: " if event.get("location") else ""
+    probe = "its probe raises " if event["outcome"] == "built" else ""
+    return f"{where}{probe}{sentence(error)}"
 
 
 def _on_written(draft: _Draft, event: Event) -> None:
@@ -172,7 +180,7 @@ def _refuse_what_nobody_has(workshop: Workshop, drafts: Sequence[_Draft]) -> Non
 def _refuse_empty_selection(workshop: Workshop, names: Sequence[str]) -> None:
     selection = workshop.selection
     if names and not any(selection.allows("payload", name) for name in names):
-        raise UsageError(f"--select {selection} leaves no payload; there are {', '.join(names)}.")
+        raise UsageError(f"--select {selection} leaves no payload; there are {listed(names)}.")
 
 
 def _refuse_source(label: str, events: Sequence[Event]) -> None:
@@ -183,6 +191,12 @@ def _refuse_source(label: str, events: Sequence[Event]) -> None:
             f"{label}: {first.get('place', '')}no environment can import this payloads file:"
             f" {sentence(first)}"
         )
+    unused = (
+        set.intersection(*(set(event.get("unused", ())) for event in events)) if events else set()
+    )
+    if events and not errors and unused:
+        name = min(unused)
+        raise UsageError(f"{label}: probe_{name} has no payload_{name}; name it as its payload is.")
     if events and not errors and not any(event["payloads"] for event in events):
         raise UsageError(
             f"{label}: it defines no payload; add a function named payload_NAME that takes nothing"

@@ -74,6 +74,12 @@ class _Built:
 
 
 @dataclass(frozen=True)
+class _Missing:
+    reason: str
+    interpreter: bool = False
+
+
+@dataclass(frozen=True)
 class _Answer:
     version: str
     site_packages: tuple[Path, ...]
@@ -168,9 +174,9 @@ def _jobs(specs: Sequence[EnvironmentSpec]) -> list[_Job]:
     return [_Job(*key, tuple(group)) for key, group in groups.items()]
 
 
-def _handed_on(spec: EnvironmentSpec, result: _Built | str) -> Environment | Unavailable:
-    if isinstance(result, str):
-        return Unavailable(spec, result)
+def _handed_on(spec: EnvironmentSpec, result: _Built | _Missing) -> Environment | Unavailable:
+    if isinstance(result, _Missing):
+        return Unavailable(spec, result.reason, result.interpreter)
     return Environment(
         spec=spec,
         command=(str(_python_of(result.folder)),),
@@ -196,14 +202,18 @@ def _interpreters(
 
 def _had(
     job: _Job, interpreters: Mapping[str, Interpreter | str], workshop: _Workshop
-) -> _Built | str:
-    """Return what `job` asks for, or the reason why it cannot be had; say so either way."""
+) -> _Built | _Missing:
+    """Return what `job` asks for, or why it cannot be had; say so either way."""
+    interpreter = interpreters[job.python]
+    if isinstance(interpreter, str):
+        workshop.announce(job, "unavailable", interpreter)
+        return _Missing(interpreter, interpreter=True)
     try:
         with caches.writing(workshop.folder):
-            built = _build(job, interpreters[job.python], workshop)
+            built = _build(job, interpreter, workshop)
     except UnavailableError as error:
         workshop.announce(job, "unavailable", str(error))
-        return str(error)
+        return _Missing(str(error))
     detail = f"Python {built.record.python}, {_counted(built.record.packages)}"
     workshop.announce(job, "cached" if built.cached else "ready", detail)
     return built
@@ -214,9 +224,7 @@ def _counted(packages: Sized) -> str:
     return f"{count} package{'' if count == 1 else 's'}"
 
 
-def _build(job: _Job, interpreter: Interpreter | str, workshop: _Workshop) -> _Built:
-    if isinstance(interpreter, str):
-        raise UnavailableError(interpreter)
+def _build(job: _Job, interpreter: Interpreter, workshop: _Workshop) -> _Built:
     workshop.announce(job, "resolving")
     try:
         lines = _resolved(job, interpreter, workshop)

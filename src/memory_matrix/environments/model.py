@@ -32,3 +32,5 @@ class Unavailable:
 
     spec: EnvironmentSpec
     reason: str
+    interpreter_missing: bool = False
+    """Whether this machine only lacks the interpreter: no error where the run is not strict."""

@@ -40,6 +40,17 @@ class Plan:
     """Worker processes: each environment writes in one and reads in another."""
 
 
+def notes(matrix: Matrix) -> list[str]:
+    """Return sentences on what is allowed, and perhaps not what was meant."""
+    releases = any(spec.path or spec.app for spec in matrix.environments)
+    return [
+        f"compat.serializers: {name!r} is one file, the same for every environment; to take it from"
+        f" each environment's own path or app, name it module:object."
+        for name in matrix.compat.serializers
+        if releases and ".py:" in name
+    ]
+
+
 def plan(matrix: Matrix) -> Plan:
     """Return what a run of `matrix` would do."""
     count = len(matrix.environments)

@@ -112,7 +112,9 @@ def _document(path: Path) -> _Document:
     title = _title(path)
     content = _content(path, title)
     if not content.strip():
-        raise UsageError(f"{title} is empty; `memory-matrix init` writes one to start from.")
+        raise UsageError(
+            f"{title} is empty; `memory-matrix compat --help` shows a small one to start from."
+        )
     table = _parse(content, title)
     if path.name != PYPROJECT:
         return _Document(table, title)

@@ -30,7 +30,7 @@ Mark = Literal[
 
 MEANINGS: Mapping[Mark, str] = {
     "crashed": "the reader died or ran out of time",
-    "unreadable": "loading raised",
+    "unreadable": "loading or using it raised",
     "changed": "loaded, but not equal to what the reader builds itself",
     "known": "breaks as a [[known]] entry expects",
     "drifted": "equal to what the reader builds, not to what the writer had",

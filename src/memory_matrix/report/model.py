@@ -50,6 +50,8 @@ class EnvironmentRecord:
     """The requirements that the matrix file asks for."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables set in this environment only."""
+    interpreter_missing: bool = False
+    """Whether this machine only lacks the interpreter: no error where the run is not strict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,10 @@ def verdict(report: Report) -> str:
     if not report.cells:
         return "Nothing was compared: the report has no cells."
     summary = report.summary()
+    if summary["skipped"] == summary["cells"]:
+        return f"Nothing was compared: {total} skipped."
+    if all(cell.own for cell in report.cells):
+        return f"Nothing was compared across environments: {total} of a single one."
     if not summary["breaks"]:
         return f"No breaks in {total}."
     if summary["known"] == summary["breaks"]:

@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import typing
@@ -93,9 +94,13 @@ def import_source(source: str) -> typing.Any:
     return module
 
 
+def _module_of(source: str) -> str:
+    return "memory_matrix.payloads.builtin" if source == BUILTIN else source
+
+
 def find_payloads(source: str) -> Payloads:
     """Return the payloads of a module, in the order in which it defines them."""
-    module = import_source("memory_matrix.payloads.builtin" if source == BUILTIN else source)
+    module = import_source(_module_of(source))
     found = {}
     for attribute, build in vars(module).items():
         if attribute.startswith("payload_") and callable(build):
@@ -103,6 +108,16 @@ def find_payloads(source: str) -> Payloads:
             probe = getattr(module, "probe_" + name, None)
             found[name] = Payload(name, build, probe if callable(probe) else None)
     return found
+
+
+def unused_probes(source: str, payloads: typing.Iterable[str]) -> typing.List[str]:
+    """Return the names of a module's probes that have no payload."""
+    names = set(payloads)
+    return [
+        attribute[len("probe_") :]
+        for attribute in vars(import_source(_module_of(source)))
+        if attribute.startswith("probe_") and attribute[len("probe_") :] not in names
+    ]
 
 
 def load_serializer(name: str) -> Serializer:
@@ -123,4 +138,19 @@ def load_serializer(name: str) -> Serializer:
     for method in ("dumps", "loads"):
         if not callable(getattr(found, method, None)):
             raise TypeError("%s has no method %s" % (name, method))
+        if not _takes_one(getattr(found, method)):
+            raise TypeError(
+                "%s.%s cannot be called with one argument; if it is a class, name an instance of it"
+                % (name, method)
+            )
     return Serializer(found)
+
+
+def _takes_one(function: typing.Any) -> bool:
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # it has no signature to look at
+        return True
+    return True

@@ -56,7 +56,8 @@ class Session:
         for name in sorted(set(found) & set(self.payloads)):
             self.emit({"event": "twice", "payload": name, "source": source})
         self.payloads.update(found)
-        self.emit({"event": "source", "source": source, "payloads": list(found)})
+        unused = modules.unused_probes(source, found)
+        self.emit({"event": "source", "source": source, "payloads": list(found), "unused": unused})
 
     def _import_serializer(self, label: str, target: str) -> None:
         try:

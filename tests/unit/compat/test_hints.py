@@ -88,7 +88,7 @@ def test_generic_hints_come_after_all_others_of_their_outcome() -> None:
     ],
 )
 def test_every_outcome_that_is_not_fine_is_explained_somehow(outcome: Any, expected: str) -> None:
-    assert code(outcome, Error("use", "app.Odd", "words that say nothing")) == expected
+    assert code(outcome, Error("load", "app.Odd", "words that say nothing")) == expected
     assert code(outcome, None, Difference("$[0]", "int 1", "int 2")) == expected
 
 
@@ -172,7 +172,7 @@ ERRORS = [
     ("MM406", "unwritable", "dump", "TypeError", "Type is not JSON serializable: decimal.Decimal"),
     ("MM406", "unwritable", "dump", "TypeError", "Encoding objects of type Finance is unsupported"),
     ("MM112", "unreadable", "load", "orjson.JSONDecodeError", "str is not valid UTF-8: surrogates"),
-    ("MM105", "unreadable", "load", "json.decoder.JSONDecodeError", "Expecting value: line 1"),
+    ("MM108", "unreadable", "load", "json.decoder.JSONDecodeError", "Expecting value: line 1"),
     ("MM114", "unreadable", "load", "ValueError", "Exceeds the limit (4300 digits) for integer"),
     # msgpack and cbor2
     ("MM403", "unwritable", "dump", "OverflowError", "Integer value out of range"),

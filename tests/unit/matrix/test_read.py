@@ -72,8 +72,8 @@ def test_a_file_that_leads_nowhere_is_found_rather_than_passed_over(folder: Path
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "is empty; `memory-matrix init` writes one"),
-        (b" \n\n", "is empty; `memory-matrix init` writes one"),
+        (b"", "is empty; `memory-matrix compat --help` shows a small one"),
+        (b" \n\n", "is empty; `memory-matrix compat --help` shows a small one"),
         (b"a = 1\naxes = ]\n", "is not TOML: .*line 2"),
         (b"a = 1\na = 2\n", "is not TOML: "),
         (b"a = " + b"9" * 5000, "is not TOML: "),
