@@ -11,19 +11,19 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _START = re.compile(r"\s*(error:|\u00d7)\s*")
 _CAUSE = re.compile(r"\s*(cause:|Caused by:|[\u251c\u2570]\u2500\u25b6)\s*")
 _RULER = re.compile(r"[\s\u2502^~]*")
-_HOST = re.compile(r"(?<=://)[^\s/`'\")]+")
+_CREDENTIALS = re.compile(r"(?<=://)[^\s/`'\")]*@")
 
 
 def shorten(stderr: str) -> str:
     """Return what uv gives as the reason in `stderr`, on one line.
 
-    Without colours, labels, progress, hosts and credentials. Where a build failed, with the last
+    Without colours, labels, progress and credentials. Where a build failed, with the last
     line that the build wrote. Empty if uv said nothing.
     """
     lines = _ANSI.sub("", stderr).splitlines()
     causes = _causes(lines) or _last(lines)
     text = ": ".join([*causes, *_last(_build_output(lines))])
-    text = _HOST.sub("***", text)
+    text = _CREDENTIALS.sub("***@", text)
     return text if len(text) <= LONGEST else text[: LONGEST - 3].rstrip() + "..."
 
 
@@ -31,7 +31,7 @@ def last_log_line(stderr: str) -> str:
     """Return the last line that a build backend wrote before uv gave up; empty if there is none."""
     lines = _ANSI.sub("", stderr).splitlines()
     start = next((number for number, line in enumerate(lines) if _START.match(line)), 0)
-    return _HOST.sub("***", "".join(_last(lines[:start])))
+    return _CREDENTIALS.sub("***@", "".join(_last(lines[:start])))
 
 
 def _causes(lines: list[str]) -> list[str]:
