@@ -584,7 +584,9 @@ def _numpy_dtype(_: Describer, value: typing.Any, described: Object) -> None:
 
 def _bit_generator(describer: Describer, value: typing.Any, described: Object) -> None:
     """Describe what a generator of numpy draws next; what it was seeded with is not always kept."""
-    described["facts"] = {"state": describer.node(getattr(value, "bit_generator", value).state)}
+    old = hasattr(value, "get_state")  # which also keeps one number in hand
+    state = value.get_state(legacy=False) if old else getattr(value, "bit_generator", value).state
+    described["facts"] = {"state": describer.node(state)}
 
 
 def _random(describer: Describer, value: typing.Any, described: Object) -> None:
@@ -698,6 +700,7 @@ _FOREIGN: typing.Dict[str, Describe] = {
     "numpy.dtype": _numpy_dtype,
     "numpy.Generator": _bit_generator,
     "numpy.BitGenerator": _bit_generator,
+    "numpy.RandomState": _bit_generator,
     "random.Random": _random,
     "pendulum.Duration": _duration,
     "pandas.DataFrame": _frame,

@@ -148,6 +148,11 @@ def test_generators_of_numpy_are_known_by_what_they_draw_next() -> None:
     assert across(one, other) == []
     other.random()
     assert across(one, other) != []
+    old = numpy.random.RandomState(7)
+    drawn = pickle.loads(pickle.dumps(old))
+    assert across(old, drawn) == []
+    drawn.normal()
+    assert across(old, drawn) != []
 
 
 class Fixed(dt.tzinfo):
