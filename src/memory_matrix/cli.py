@@ -368,10 +368,17 @@ def _compat(options: argparse.Namespace) -> int:
         print(
             sentences.verdict(report), file=sys.stderr
         )  # the report's first line has scrolled off
-    return _exit_code(report, strict=strict)
+    return exit_code(report, strict=strict)
 
 
-def _exit_code(report: Report, *, strict: bool) -> int:
+def exit_code(report: Report, *, strict: bool) -> int:
+    """Return 1 where the report has what `fail-on` names, else 0.
+
+    Raises:
+        UnavailableError: what the matrix requires could not be had. An interpreter that this machine
+            lacks is excused where the run is not strict and other environments were compared.
+        UsageError: every cell was skipped.
+    """
     from memory_matrix.report.model import failing
 
     missing: list[EnvironmentRecord | ServerRecord] = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_matrix.matrix.plan import lines, plan, plan_json
+from memory_matrix.matrix.plan import lines, notes, plan, plan_json
 from memory_matrix.matrix.read import builtin_quick, read
 
 from .conftest import ReadText
@@ -126,3 +126,25 @@ def test_the_plan_as_json_is_complete_and_has_no_passwords(read_text: ReadText) 
         "pairs": 4,
         "processes": 4,
     }
+
+
+@pytest.mark.parametrize(
+    ("serializer", "environment", "noted"),
+    [
+        ("codec.py:codec", 'path = ["old"]', True),
+        ("codec.py:codec", 'app = "."', True),
+        ("codec.py:codec", "", False),
+        ("codec:codec", 'path = ["old"]', False),
+        ("pickle:2", 'path = ["old"]', False),
+    ],
+)
+def test_a_codec_that_is_one_file_for_several_releases_is_noted(
+    read_text: ReadText, tmp_path: Path, serializer: str, environment: str, noted: bool
+) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "codec.py").touch()
+    matrix = read_text(
+        f'[[environment]]\nname = "a"\n{environment}\n[compat]\nserializers = ["{serializer}"]\n'
+    )
+
+    assert bool(notes(matrix)) is noted

@@ -138,3 +138,14 @@ def test_key_packages_are_those_asked_for() -> None:
     requires = ("Pydantic[email]>=2", "typing_extensions", "./app", "lost==1")
     record = EnvironmentRecord("a", "3.12.1", installed, requires=requires)
     assert sentences.key_packages(record) == {"pydantic": "2.5", "typing-extensions": "4"}
+
+
+def test_a_run_that_compared_nothing_is_not_called_fine() -> None:
+    own = Cell("a", "a", "json", "x", (), "ok")
+    skipped = Cell("a", "b", "json", "x", (), "skipped")
+
+    assert (
+        sentences.verdict(_report(own))
+        == "Nothing was compared across environments: 1 cell of a single one."
+    )
+    assert sentences.verdict(_report(skipped)) == "Nothing was compared: 1 cell skipped."

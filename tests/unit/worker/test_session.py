@@ -316,6 +316,7 @@ def test_a_serializer_comes_from_a_file_or_a_module(bench: Bench) -> None:
     [
         ("codec.py:nothing", "AttributeError", "nothing"),
         ("codec.py:Lacking", "TypeError", "has no method dumps"),
+        ("codec.py:Class", "TypeError", "if it is a class, name an instance of it"),
         ("absent.py:codec", "FileNotFoundError", "absent.py"),
         ("memory_matrix_has_no_such_module:codec", "ModuleNotFoundError", "no_such_module"),
         ("nonsense", "LookupError", "'nonsense' is no serializer"),
@@ -324,7 +325,9 @@ def test_a_serializer_comes_from_a_file_or_a_module(bench: Bench) -> None:
 def test_a_serializer_that_is_not_there_is_told(
     bench: Bench, target: str, kind: str, said: str
 ) -> None:
-    bench.file("codec.py", "class Lacking:\n    def loads(self, data):\n        return data\n")
+    loads = "    def loads(self, data):\n        return data\n"
+    dumps = "    def dumps(self, value):\n        return b''\n"
+    bench.file("codec.py", f"class Lacking:\n{loads}class Class:\n{loads}{dumps}")
     if ".py:" in target:
         target = str(bench.folder / target)
     events = bench.write(ONE, serializers={"mine": target, "pickle": "pickle"})
@@ -357,6 +360,17 @@ def test_a_serializer_that_does_not_write_is_told(
     )
     written = only(bench.write(ONE, serializers={"mine": f"{codec}:codec"}), "written")
     assert (written["outcome"], written["error"]["type"]) == (outcome, kind)
+
+
+def test_probes_without_a_payload_are_told(bench: Bench) -> None:
+    source = only(
+        bench.write(
+            "def payload_a():\n    return 1\ndef probe_a(value):\n    return value\n"
+            "def probe_b(value):\n    return value\n"
+        ),
+        "source",
+    )
+    assert (source["payloads"], source["unused"]) == (["a"], ["b"])
 
 
 def pickled(value: object) -> bytes:
