@@ -364,10 +364,8 @@ def _compat(options: argparse.Namespace) -> int:
     finally:  # nobody reading them must not cost the report
         written = files.write(report, options.report_dir)
     if not options.quiet:
+        print(sentences.verdict(report), file=sys.stderr)  # the first line has scrolled away
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
-        print(
-            sentences.verdict(report), file=sys.stderr
-        )  # the report's first line has scrolled off
     return exit_code(report, strict=strict)
 
 
@@ -376,7 +374,7 @@ def exit_code(report: Report, *, strict: bool) -> int:
 
     Raises:
         UnavailableError: what the matrix requires could not be had. An interpreter that this machine
-            lacks is excused where the run is not strict and other environments were compared.
+            lacks is excused where the run is not strict and other environments were run.
         UsageError: every cell was skipped.
     """
     from memory_matrix.report.model import failing
@@ -386,7 +384,7 @@ def exit_code(report: Report, *, strict: bool) -> int:
         *(each for each in report.servers if each.status != "ready"),
     ]
     excused = not strict and all(getattr(each, "interpreter_missing", False) for each in missing)
-    if missing and not (excused and any(not cell.own for cell in report.cells)):
+    if missing and not (excused and report.cells):
         lines = "".join(f"\n  {each.name}: {each.reason}" for each in missing)
         raise UnavailableError(f"what the matrix requires could not be had:{lines}")
     if all(cell.outcome == "skipped" for cell in report.cells):

