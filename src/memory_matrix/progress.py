@@ -69,10 +69,12 @@ class Progress:
             yield lambda _: None
             return
         with self._bars() as bars:
-            bar = bars.add_task(name, total=total, doing="")
+            bar = bars.add_task(name, total=total, doing="", count="")
 
             def advance(doing: str) -> None:
                 bars.update(bar, advance=0 if doing else 1, doing=doing)
+                done = int(bars.tasks[0].completed)
+                bars.update(bar, count=f"{done}/{total}" if total else f"{done or ''}")
 
             yield advance
 
@@ -80,7 +82,6 @@ class Progress:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
-            MofNCompleteColumn,
             Progress,
             TextColumn,
             TimeElapsedColumn,
@@ -89,7 +90,7 @@ class Progress:
         return Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[count]}"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[doing]}", markup=False),
             console=Console(file=self._stream),
