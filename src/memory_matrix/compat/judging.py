@@ -268,16 +268,21 @@ def _drifted(drift: Drift, writers: Meaning, own: Meaning) -> Finding:
 
     What the writer had and the reader has no place for is lost, not merely meant otherwise.
     """
-    diff = tuple(drift(*_comparable(writers, own)))
+    diff = tuple(filter(_is_there, drift(*_comparable(writers, own))))
     if not diff:
         return Finding("ok")
     lost = [
         each
         for each in drift(writers.expected or "", own.expected or "")
-        if each.got == NOTHING_THERE
+        if each.got == NOTHING_THERE and _is_there(each)
     ]
     outcome: Outcome = "changed" if lost else "drifted"
     return Finding(outcome, diff=tuple(lost) or diff)
+
+
+def _is_there(difference: Difference) -> bool:
+    """Say whether either has it: a class may declare what its own environment never sets."""
+    return not difference.expected == difference.got == NOTHING_THERE
 
 
 def _comparable(writers: Meaning, readers: Meaning) -> tuple[str, str]:

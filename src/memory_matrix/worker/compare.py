@@ -30,8 +30,6 @@ MOST_TEXT = 300
 
 ABSENT = ["<absent>"]
 
-_NOTHING = (ABSENT, MISSING)
-
 NOTHING_THERE = "missing"
 """How a difference shows a part that one side lacks."""
 
@@ -76,8 +74,6 @@ class _Comparison:
         return not is_reference(left) and self._same_value(left, right)
 
     def _same_value(self, left: Node, right: Node) -> bool:
-        if left in _NOTHING and right in _NOTHING:
-            return True
         if type(left) is not type(right):
             return False
         if isinstance(left, list):

@@ -59,3 +59,45 @@ def test_what_every_load_makes_up_anew_is_the_same_way_wherever_it_does(
     own: Finding, same: bool
 ) -> None:
     assert same_way(made_up("a"), own, lambda _: None) is same
+
+
+@pytest.mark.parametrize(
+    ("difference", "outcome"),
+    [
+        (Difference("$.at", "missing", "missing"), "ok"),
+        (Difference("$.at", "missing", "int 1"), "drifted"),
+        (Difference("$.at", "int 1", "missing"), "changed"),
+    ],
+)
+def test_what_neither_environment_ever_sets_is_no_drift(
+    difference: Difference, outcome: str
+) -> None:
+    evidence = Evidence(
+        {name: EnvironmentSpec(name, "3.11") for name in ("old", "new")},
+        ["pickle"],
+        {
+            name: Writes(
+                name,
+                {"one": Meaning("built", expected=name)},
+                {("one", "pickle"): Written("written", name)},
+            )
+            for name in ("old", "new")
+        },
+        {name: [Variant((), name)] for name in ("old", "new")},
+        {
+            name: Reads(
+                name,
+                {
+                    ReadKey("pickle", "one", blob, text=False): ReadResult(
+                        "loaded", differences={name: ()}
+                    )
+                    for blob in ("old", "new")
+                },
+            )
+            for name in ("old", "new")
+        },
+        lambda writers, readers: [difference] if writers != readers else [],
+    )
+    found = {(each.writer, each.reader): each for each in judge(evidence, (), load_hints())}
+    assert found["old", "new"].outcome == outcome
+    assert found["old", "old"].outcome == "ok"

@@ -62,6 +62,12 @@ def test_what_a_factory_makes_anew_each_time_is_no_default() -> None:
     assert across(note()("a"), newer("a")) == ["$.id"]
 
 
+def test_a_declared_field_that_is_not_there_is_told_even_of_a_class_that_lacked_it() -> None:
+    loaded = object.__new__(note(("source", str)))
+    loaded.text = "a"
+    assert across(note()("a"), loaded) == ["$.source"]
+
+
 def test_a_factory_that_raises_is_no_default() -> None:
     newer = note(("id", int, dataclasses.field(default_factory=lambda: 1 // 0)))
     assert across(note()("a"), newer("a", 3)) == ["$.id"]
