@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -138,10 +137,8 @@ def _uv_tables(folder: Path | None) -> str:
 
 
 def _tool_uv(pyproject: str) -> object:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    from memory_matrix.toml import tomllib
+
     try:
         return tomllib.loads(pyproject).get("tool", {}).get("uv")
     except tomllib.TOMLDecodeError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +13,7 @@ from memory_matrix.matrix.build import build, problems
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.places import what_is_at
 from memory_matrix.matrix.problems import At, Problem, kind, render
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from memory_matrix.toml import tomllib
 
 FILE = "memory-matrix.toml"
 PYPROJECT = "pyproject.toml"
