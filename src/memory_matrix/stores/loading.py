@@ -1,0 +1,181 @@
+"""Load the adapter that a name stands for, and say in one sentence what is wrong with it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from memory_matrix.errors import UsageError
+from memory_matrix.stores.policy import Policy, as_policy
+from memory_matrix.worker.modules import import_source
+
+KINDS = ("postgres", "redis")
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "conversation": ("append", "read"),
+    "records": ("put", "get"),
+    "state": ("set_state", "get_state"),
+}
+"""What an adapter must have of a part, if it has any of it."""
+
+
+@dataclass(frozen=True)
+class StoreUnderTest:
+    """An adapter that has been checked, under the name that reports call it by."""
+
+    name: str
+    """What follows the colon; the whole name where several stores share that."""
+    source: str
+    """As the user wrote it: `module:object` or `file.py:object`."""
+    adapter: Any
+    policy: Policy
+    needs: tuple[str, ...]
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether any of its calls has to be awaited."""
+        return any(
+            inspect.iscoroutinefunction(getattr(self.adapter, name))
+            for name in dir(self.adapter)
+            if not name.startswith("_")
+        )
+
+    @cached_property
+    def takes_serializer(self) -> bool:
+        """Whether it can be opened with any serializer."""
+        return bool(getattr(self.adapter, "takes_serializer", False))
+
+    def offers(self, call: str, *options: str) -> bool:
+        """Return whether the adapter has `call`, and takes `options` in it."""
+        method = getattr(self.adapter, call, None)
+        if not callable(method):
+            return False
+        parameters = inspect.signature(method).parameters
+        takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+        return takes_all or all(option in parameters for option in options)
+
+    def part(self, name: str) -> bool:
+        """Return whether the adapter has the `conversation`, `records` or `state` part."""
+        return all(self.offers(call) for call in PARTS[name])
+
+
+def load_store(source: str, root: Path) -> StoreUnderTest:
+    """Return the adapter that `source`, `module:object` or `file.py:object`, names.
+
+    Files and modules are looked for in `root`. The object is an adapter, a class of one, or anything
+    whose `memory_adapter` is one.
+
+    Raises:
+        UsageError: there is no such object, or it is no adapter.
+    """
+    module_name, colon, name = source.rpartition(":")
+    if not colon or not module_name or not name:
+        raise UsageError(
+            f"{source!r} names no store: write module:object or file.py:object, such as "
+            "memory_matrix.stores:PostgresStore or app/memory.py:adapter."
+        )
+    found = _attribute(_module(module_name, root, source), name, source)
+    return check(_adapter(found, source), source)
+
+
+def check(adapter: Any, source: str) -> StoreUnderTest:
+    """Return `adapter` as a store under test.
+
+    Raises:
+        UsageError: it lacks a call, or declares what does not exist.
+    """
+    for required in ("policy", "needs", "open"):
+        if not hasattr(adapter, required):
+            raise UsageError(
+                f"{source}: the adapter has no `{required}`; it needs policy, needs, open, and the "
+                "calls of a part: append and read, or put and get."
+            )
+    policy = as_policy(adapter.policy, source)
+    store = StoreUnderTest(
+        source.rpartition(":")[2], source, adapter, policy, _needs(adapter, source)
+    )
+    _check_parts(store)
+    return store
+
+
+def unique_names(stores: list[StoreUnderTest]) -> list[StoreUnderTest]:
+    """Return `stores` with names that tell them apart."""
+    names = [store.name for store in stores]
+    return [
+        store
+        if names.count(store.name) == 1
+        else StoreUnderTest(store.source, store.source, store.adapter, store.policy, store.needs)
+        for store in stores
+    ]
+
+
+def _module(name: str, root: Path, source: str) -> Any:
+    is_file = name.endswith(".py")
+    path = root / name
+    if is_file and not path.is_file():
+        raise UsageError(f"{source}: there is no file {path}.")
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    try:
+        return import_source(os.path.realpath(path) if is_file else name)
+    except Exception as error:  # noqa: BLE001 - whatever a user's module raises on import
+        raise UsageError(
+            f"{source}: {name} cannot be imported: {type(error).__name__}: {_line(error)}."
+        ) from error
+
+
+def _attribute(module: Any, name: str, source: str) -> Any:
+    found = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise UsageError(f"{source}: {module.__name__} has no {name!r}.") from None
+        except ImportError as error:
+            raise UsageError(f"{source}: it cannot be imported: {_line(error)}.") from error
+    return found
+
+
+def _adapter(found: Any, source: str) -> Any:
+    adapter = getattr(found, "memory_adapter", found)
+    if not isinstance(adapter, type):
+        return adapter
+    try:
+        return adapter()
+    except Exception as error:  # noqa: BLE001 - whatever a user's class raises
+        raise UsageError(
+            f"{source}: the adapter cannot be made: {type(error).__name__}: {_line(error)}."
+        ) from error
+
+
+def _needs(adapter: Any, source: str) -> tuple[str, ...]:
+    needs = adapter.needs
+    kinds = (needs,) if isinstance(needs, str) else tuple(needs or ())
+    if not kinds or any(kind not in KINDS for kind in kinds):
+        raise UsageError(
+            f"{source}: needs is {needs!r}; it should name the servers that the store needs, "
+            '("postgres",), ("redis",) or both.'
+        )
+    return tuple(kind for kind in KINDS if kind in kinds)
+
+
+def _check_parts(store: StoreUnderTest) -> None:
+    if not any(store.offers(call) for call in ("append", "read", "put", "get")):
+        raise UsageError(
+            f"{store.source}: the adapter has neither append and read, nor put and get: there is "
+            "nothing to test."
+        )
+    for calls in PARTS.values():
+        has = [call for call in calls if store.offers(call)]
+        lacks = [call for call in calls if call not in has]
+        if has and lacks:
+            raise UsageError(f"{store.source}: the adapter has `{has[0]}` but no `{lacks[0]}`.")
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300].rstrip(".")

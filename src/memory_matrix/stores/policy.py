@@ -1,0 +1,229 @@
+"""What a store declares of itself where more than one answer is right.
+
+The memory test suite checks a store against what it declares, and reports each line of it, so that a
+change of policy between two releases shows even where every case passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from memory_matrix.errors import UsageError
+
+T = TypeVar("T")
+
+Keeping = Literal["keep", "clean", "refuse"]
+KindKeeping = Literal["keep", "text", "refuse"]
+Ttl = Literal["keep", "clear"]
+Ids = Literal["last-wins", "refuse"]
+
+FILTER_OPERATORS = (
+    *("eq", "ne", "lt", "lte", "gt", "gte", "in", "nin", "exists"),
+    *("contains-any", "contains-all", "and", "or", "not"),
+)
+VALUE_KINDS = ("datetime", "uuid", "decimal", "bytes", "set", "tuple", "enum")
+SCOPE_PARTS = ("app", "user", "session", "namespace")
+MESSAGE_FIELDS = ("id", "role", "text", "metadata", "tool", "created_at")
+METRICS = ("cosine", "l2", "ip")
+
+
+def _declared(default: T, doc: str) -> T:
+    value: T = field(default=default, metadata={"doc": doc})
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """The declared answers of one store; the defaults are what most users would expect."""
+
+    # What is kept of odd values.
+    nul: Keeping = _declared("refuse", "a NUL character in text, metadata or an id")
+    surrogate: Keeping = _declared("refuse", "a lone surrogate in text or metadata")
+    nan: Literal["keep", "none", "refuse"] = _declared("refuse", "NaN and infinity in metadata")
+    negative_zero: Literal["keep", "drop"] = _declared("keep", "the sign of -0.0 in metadata")
+    number_kinds: Literal["keep", "merge"] = _declared(
+        "keep", "whether 1.0 stays a float, or may come back as 1"
+    )
+    non_string_keys: Literal["keep", "text", "refuse"] = _declared(
+        "refuse", "keys of metadata that are no strings"
+    )
+    value_kinds: Mapping[str, KindKeeping] = _declared(
+        MappingProxyType(dict.fromkeys(VALUE_KINDS, "refuse")),
+        f"values of metadata that JSON has not, each of {', '.join(VALUE_KINDS)}",
+    )
+    message_fields: tuple[str, ...] = _declared(MESSAGE_FIELDS, "what of a message is carried")
+    scope_parts: tuple[str, ...] = _declared(("session",), "which parts of a scope it has")
+
+    # Order, limits and lists.
+    order: Literal["call", "time"] = _declared("call", "what the order of messages follows")
+    limit_counts: Literal["messages", "turns"] = _declared("messages", "what a limit counts")
+    limit_zero: Literal["none", "all", "refuse"] = _declared("none", "what limit=0 gives")
+    limit_negative: Literal["none", "all", "refuse"] = _declared("refuse", "what limit=-1 gives")
+    after: Literal["exclusive", "inclusive"] = _declared(
+        "exclusive", "whether a message or time equal to the bound of `after` is among the answer"
+    )
+    delete_by: Literal["id", "index"] = _declared("id", "how delete_message names a message")
+    corrupt: Literal["skip", "raise"] = _declared("raise", "a record that cannot be read")
+    list_order: Literal["created", "updated", "id", "none"] = _declared(
+        "none", "the order of listings"
+    )
+    list_direction: Literal["up", "down"] = _declared("up", "oldest or smallest first, or last")
+    default_limit: int | None = _declared(None, "how many a listing gives where nobody says")
+    namespaces: Literal["exact", "prefix"] = _declared(
+        "exact", "whether a namespace's listings and searches hold those of longer namespaces"
+    )
+    empty_session: Literal["made", "none"] = _declared(
+        "none", "whether appending no message makes a session"
+    )
+
+    # Writers that meet.
+    conflict: Literal["refuse", "merge", "last-wins"] = _declared(
+        "merge", "an append with a handle that was loaded before somebody else's append"
+    )
+    late_write_after_delete: Literal["refuse", "drop", "revive"] = _declared(
+        "refuse", "a write with a handle that was loaded before the session was deleted"
+    )
+    batch: Literal["atomic", "reports"] = _declared(
+        "atomic", "a batch with one bad record: none is stored, or the error says which are"
+    )
+    duplicate_ids: Ids = _declared("last-wins", "one id twice in a batch")
+    same_id: Ids = _declared("last-wins", "putting an id that is there")
+    partial_update: Literal["merge", "replace"] = _declared(
+        "merge", "what an update does to the keys of metadata that it does not name"
+    )
+    delete_missing: Literal["quiet", "refuse"] = _declared("quiet", "deleting what is not there")
+    idempotent_by: Literal["id", "none"] = _declared(
+        "none", "whether a write that is sent twice with one write_id is done once"
+    )
+    connection: Literal["pool", "single"] = _declared(
+        "pool", "whether callers share a pool, or one connection that they take in turns"
+    )
+    reconnect_calls: int = _declared(
+        1, "calls that may fail after the server ended the connections"
+    )
+    wait: float = _declared(5.0, "seconds after which a call that cannot be served has failed")
+    loops: Literal["one", "any"] = _declared("any", "event loops that one object can be used from")
+    threads: Literal["yes", "refuse"] = _declared("yes", "whether threads may share an object")
+    cluster: Literal["yes", "no"] = _declared("no", "whether it works on a Redis cluster")
+    key_prefix: Literal["yes", "no"] = _declared(
+        "yes", "whether all its Redis keys begin with the prefix that it was opened with"
+    )
+    pgbouncer: Literal["yes", "no"] = _declared("yes", "whether it works behind a transaction pool")
+
+    # Time to live.
+    ttl: Literal["session", "record", "both", "none"] = _declared("none", "what can have one")
+    expiry_read: Literal["hidden", "until-sweep"] = _declared("hidden", "reading what has expired")
+    ttl_refresh: Literal["read", "write", "never"] = _declared(
+        "write", "what makes a session's time to live start again (reading: then writing too)"
+    )
+    ttl_on_update: Ttl = _declared("keep", "an update that names no time to live")
+    ttl_zero: Literal["refuse", "expired"] = _declared("refuse", "a time to live of 0")
+    ttl_fraction: Literal["exact", "up", "refuse"] = _declared(
+        "exact", "a time to live of 0.5 s: exact, rounded up, or refused"
+    )
+
+    # Vectors.
+    score: Literal["similarity", "distance"] = _declared("similarity", "what search returns")
+    score_range: tuple[float, float] | None = _declared(None, "the least and the most it can be")
+    metrics: tuple[str, ...] = _declared(("cosine",), "the metrics that it can be opened with")
+    filters: tuple[str, ...] = _declared((), "the operators of filters that it translates")
+    ne_matches_missing: bool = _declared(True, "whether ne and nin match records that lack the key")
+    null_exists: bool = _declared(True, "whether a key whose value is None exists")
+    time_filter: Literal["no", "inclusive", "exclusive"] = _declared(
+        "no", "whether created_at can be filtered by lte and gte, and what a bound is"
+    )
+    threshold: Literal["no", "inclusive", "exclusive"] = _declared(
+        "no", "whether search takes a threshold, and whether a score equal to it is in"
+    )
+    k_zero: Literal["none", "refuse"] = _declared("none", "a search for 0 records")
+    zero_vector: Literal["keep", "refuse"] = _declared("keep", "storing a vector of zeros")
+    zero_query: Literal["answer", "refuse"] = _declared("answer", "searching with one")
+    recall: float = _declared(0.95, "the share of the true top 10 that its index finds")
+    vectors: Literal["keep", "no"] = _declared("keep", "whether get gives the vector back")
+    index: Literal["hnsw", "ivfflat", "none"] = _declared("none", "its vector index")
+
+    # Time.
+    naive_time: Literal["refuse", "utc"] = _declared("refuse", "a time without a zone as input")
+    old_schema: Literal["migrate", "refuse"] = _declared(
+        "migrate", "opening on the data of an earlier release"
+    )
+
+    def lines(self) -> dict[str, str]:
+        """Return every declared answer as text, by name."""
+        return {each.name: _text(getattr(self, each.name)) for each in fields(self)}
+
+
+def as_policy(declared: object, store: str) -> Policy:
+    """Return the policy that an adapter declares, as a Policy or as a mapping of some of its names.
+
+    Raises:
+        UsageError: it declares a policy or an answer that does not exist.
+    """
+    if isinstance(declared, Policy):
+        answers: Mapping[str, Any] = {
+            each.name: getattr(declared, each.name) for each in fields(Policy)
+        }
+    elif isinstance(declared, Mapping):
+        answers = declared
+    else:
+        raise UsageError(
+            f"{store}: its policy is a {type(declared).__name__}; it should be a "
+            "memory_matrix.stores.Policy, or a mapping of names to answers."
+        )
+    hints = get_type_hints(Policy)
+    for name, answer in answers.items():
+        if name not in hints:
+            raise UsageError(f"{store}: there is no policy {name!r}.{_meant(name, hints)}")
+        if problem := _problem(answer, hints[name]):
+            raise UsageError(f"{store}: policy {name} is {answer!r}; it should be {problem}.")
+    try:
+        return Policy(**{**answers, **_completed(answers)})
+    except TypeError as error:
+        raise UsageError(f"{store}: its policy cannot be read: {error}.") from None
+
+
+def _completed(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the kinds of values with those that are not named, and lists as tuples."""
+    kinds = {**dict.fromkeys(VALUE_KINDS, "refuse"), **answers.get("value_kinds", {})}
+    tuples = {key: tuple(value) for key, value in answers.items() if isinstance(value, list)}
+    return {**tuples, "value_kinds": MappingProxyType(kinds)}
+
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "filters": FILTER_OPERATORS,
+    "scope_parts": SCOPE_PARTS,
+    "message_fields": MESSAGE_FIELDS,
+    "metrics": METRICS,
+}
+
+
+def _problem(answer: object, hint: Any) -> str | None:
+    """Return what is allowed where `answer` is not."""
+    if get_origin(hint) is Literal:
+        allowed = get_args(hint)
+        return None if answer in allowed else " or ".join(map(repr, allowed))
+    if hint is bool:
+        return None if isinstance(answer, bool) else "True or False"
+    if hint in {int, float}:
+        fits = isinstance(answer, int | float) and not isinstance(answer, bool) and answer >= 0
+        return None if fits else "a number of 0 or more"
+    return None
+
+
+def _meant(name: str, known: Mapping[str, object]) -> str:
+    close = get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(known)}."
+
+
+def _text(answer: object) -> str:
+    if isinstance(answer, Mapping):
+        return ", ".join(f"{key}: {value}" for key, value in answer.items()) or "none"
+    if isinstance(answer, tuple):
+        return ", ".join(map(str, answer)) or "none"
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return "none" if answer is None else str(answer)
