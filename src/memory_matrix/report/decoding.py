@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
@@ -26,7 +27,8 @@ class MalformedError(ValueError):
 
 @cache
 def decoder(kind: Any) -> Decoder:
-    """Return what turns a JSON value into a `kind`: text, truth value, tuple, mapping or dataclass.
+    """Return what turns a JSON value into a `kind`: text, truth value, number, tuple, mapping or
+    dataclass.
 
     Keys that a dataclass does not have are left out: a later release may have added them. The
     decoder raises MalformedError.
@@ -42,7 +44,7 @@ def decoder(kind: Any) -> Decoder:
         return _items(decoder(arguments[0]))
     if origin is Mapping:
         return _mapping(decoder(arguments[1]))
-    return _scalar(kind)
+    return _number if kind is float else _scalar(kind)
 
 
 def _record(kind: Any) -> Decoder:
@@ -127,7 +129,25 @@ def _scalar(kind: type) -> Decoder:
     return decode
 
 
-_JSON_NAMES = {str: "a text", bool: "true or false", list: "a list", dict: "an object"}
+def _number(value: Any) -> float:
+    if type(value) is float and math.isfinite(value):
+        return value
+    if type(value) is int and abs(value) < _EXACT:
+        return float(value)
+    raise MalformedError(f"is {value!r:.60}, not a number")
+
+
+_EXACT = 2**53
+"""Whole numbers below this are floats without loss."""
+
+
+_JSON_NAMES = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    list: "a list",
+    dict: "an object",
+}
 
 
 def _expect(kind: type, value: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report import markdown
-from memory_matrix.report.model import Report, cell_to_json, from_json, to_json
+from memory_matrix.report.model import Report, cell_to_json, from_json, result_to_json, to_json
 
 JSON_NAME = "report.json"
 MARKDOWN_NAME = "report.md"
@@ -87,11 +87,16 @@ def _write_new(path: Path, pieces: Iterable[str]) -> None:
 
 def _json_pieces(report: Report) -> Iterator[str]:
     """Yield report.json cell by cell: a large matrix is never held twice."""
-    parts = to_json(replace(report, cells=())) | {"summary": report.summary()}
+    parts = to_json(replace(report, cells=(), suite=()))
+    parts |= {"summary": report.summary(), "suite_summary": report.suite_summary()}
+    long = {
+        "cells": map(cell_to_json, report.cells),
+        "suite": map(result_to_json, report.suite),
+    }
     for number, (key, value) in enumerate(parts.items()):
         yield f"{'{' if number == 0 else ','}\n{json.dumps(key)}: "
-        if key == "cells":
-            yield from _list_pieces(map(cell_to_json, report.cells))
+        if key in long:
+            yield from _list_pieces(long[key])
         elif isinstance(value, Sequence) and not isinstance(value, str):
             yield from _list_pieces(value)
         else:

@@ -19,6 +19,9 @@ SCHEMA = 1
 Outcome = Literal[
     "ok", "changed", "drifted", "unreadable", "unwritable", "unstorable", "crashed", "skipped"
 ]
+SuiteOutcome = Literal["passed", "failed", "error", "not-offered", "waived", "skipped"]
+"""Of a case: `error` is the harness's failure, not the store's; `waived` ones failed as expected."""
+StrategyName = Literal["full", "pairwise", "axis-star"]
 Status = Literal["ready", "unavailable"]
 
 REQUIRED: Mapping[str, object] = {"required": True}
@@ -32,6 +35,15 @@ OUTCOMES: tuple[Outcome, ...] = (
     "unwritable",
     "unstorable",
     "crashed",
+    "skipped",
+)
+
+SUITE_OUTCOMES: tuple[SuiteOutcome, ...] = (
+    "passed",
+    "failed",
+    "error",
+    "not-offered",
+    "waived",
     "skipped",
 )
 
@@ -114,14 +126,45 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """What became of one case of the memory test suite."""
+    """What became of one case of the memory test suite in one environment on one set of servers."""
 
     environment: str
     servers: tuple[str, ...]
     store: str
     case: str
-    outcome: str
+    outcome: SuiteOutcome
     reason: str | None = None
+    """One paragraph: what was expected and what came; why it is not offered; the waiver's reason and
+    date. None where it passed."""
+    serializer: str | None = None
+    """The serializer given to the store; None where the store uses its own."""
+    seconds: float = 0.0
+    group: str = ""
+    """The letter of the case's group, A to N."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRecord:
+    """A store as one environment had it; `policy` is what its adapter declares there."""
+
+    name: str
+    environment: str
+    policy: Mapping[str, str] = field(default_factory=dict)
+    status: Status = field(default="ready", metadata=REQUIRED)
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How the memory test suite chose among all combinations of the matrix."""
+
+    name: StrategyName
+    pairs: int
+    """Pairs of values of two axes that the matrix allows."""
+    covered: int
+    """Those that some chosen combination has."""
+    cells: int
+    """Combinations of environment, servers, store and serializer that were chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +189,12 @@ class Report:
     """What an environment could not build, with the reason."""
     stale_known: tuple[str, ...] = ()
     """Sentences on `[[known]]` entries whose break no longer breaks."""
+    stores: tuple[StoreRecord, ...] = ()
+    """One for each store and environment."""
+    strategy: Strategy | None = None
+    """None where the memory test suite was not run."""
+    stale_waivers: tuple[str, ...] = ()
+    """Sentences on `[[suite.waiver]]` entries whose case no longer fails."""
     fail_on: FailOn = "break"
     directions: tuple[Direction, ...] = ("backward", "forward", "sideways")
     version: str = ""
@@ -163,6 +212,14 @@ class Report:
             "known": sum(cell.is_break and cell.known is not None for cell in self.cells),
         }
 
+    def suite_summary(self) -> dict[str, int]:
+        """Count the results of the memory test suite by outcome."""
+        counts = Counter(result.outcome for result in self.suite)
+        return {
+            "cases": len(self.suite),
+            **{outcome: counts[outcome] for outcome in SUITE_OUTCOMES},
+        }
+
 
 def to_json(report: Report) -> dict[str, Any]:
     """Return `report` as report.json holds it."""
@@ -173,12 +230,16 @@ def to_json(report: Report) -> dict[str, Any]:
         "fail_on": report.fail_on,
         "directions": list(report.directions),
         "summary": report.summary(),
+        "suite_summary": report.suite_summary(),
         "environments": [_plain(item) for item in report.environments],
         "servers": [_plain(item) for item in report.servers],
         "payloads": [_plain(item) for item in report.payloads],
         "stale_known": list(report.stale_known),
+        "stores": [_plain(item) for item in report.stores],
+        "strategy": None if report.strategy is None else _plain(report.strategy),
+        "stale_waivers": list(report.stale_waivers),
         "cells": [cell_to_json(cell) for cell in report.cells],
-        "suite": [_plain(item) for item in report.suite],
+        "suite": [result_to_json(result) for result in report.suite],
     }
 
 
@@ -200,6 +261,20 @@ def from_json(data: object) -> Report:
 def failing(report: Report) -> tuple[Cell, ...]:
     """Return the cells that make the run fail: what `fail_on` names and what is worse."""
     return tuple(cell for cell in report.cells if _fails(cell, report))
+
+
+def failing_suite(report: Report) -> tuple[SuiteResult, ...]:
+    """Return the cases that make the run fail: those that failed, unless `fail_on` is `never`."""
+    return () if report.fail_on == "never" else _of_outcome(report, "failed")
+
+
+def broken_suite(report: Report) -> tuple[SuiteResult, ...]:
+    """Return the cases that could not be run for a failure of the harness; no finding."""
+    return _of_outcome(report, "error")
+
+
+def _of_outcome(report: Report, outcome: SuiteOutcome) -> tuple[SuiteResult, ...]:
+    return tuple(result for result in report.suite if result.outcome == outcome)
 
 
 def _fails(cell: Cell, report: Report) -> bool:
@@ -241,3 +316,8 @@ def cell_to_json(cell: Cell) -> dict[str, Any]:
         "cause": cell.cause,
         "hint": cell.hint,
     }
+
+
+def result_to_json(result: SuiteResult) -> dict[str, Any]:
+    """Return `result` as report.json holds it."""
+    return _plain(result)
