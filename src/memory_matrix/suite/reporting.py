@@ -1,0 +1,127 @@
+"""Turn what pytest says of a test on a store into the outcome of a case."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from memory_matrix.suite.options import Options
+from memory_matrix.suite.outcomes import CaseFailed, CaseOutcome
+from memory_matrix.suite.results import PROPERTY, Case, CaseResult, ResultLines, result
+from memory_matrix.suite.running import outcome_of, reason_of
+from memory_matrix.suite.stores import StoreParameter
+from memory_matrix.suite.waivers import read_waivers, waived
+
+_FIRST_WORKERS = {None, "gw0"}
+_SHOWN = ("failed", "error", "not-offered", "waived", "skipped", "passed")
+
+
+class StoreReports:
+    """Registered where stores are under test."""
+
+    def __init__(self, options: Options) -> None:
+        worker = os.environ.get("PYTEST_XDIST_WORKER")
+        self._waivers = [] if options.waivers is None else read_waivers(options.waivers)
+        self._counts: Counter[str] = Counter()
+        self._ended: dict[str, CaseResult] = {}
+        writes = options.results is not None and worker in _FIRST_WORKERS
+        self._lines = ResultLines(options.results) if writes and options.results else None
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Say which cases there are before any of them runs."""
+        if self._lines is not None:
+            cases = [case_of(item) for item in session.items]
+            self._lines.collected([case for case in cases if case is not None])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Give a report its outcome, and, with a case's last phase, what became of the case."""
+        report = yield
+        case = case_of(item)
+        if case is None:
+            return report
+        if call.excinfo is not None:
+            self._judge(item, case, call.excinfo.value, report)
+        before = self._ended.get(item.nodeid)
+        if report.when == "teardown":
+            ended = self._ended.pop(item.nodeid, None) or result(case, "passed", None, 0.0)
+            seconds = getattr(item, "_memory_seconds", 0.0) + call.duration
+            report.user_properties.append(
+                (PROPERTY, asdict(result(case, ended.outcome, ended.reason, seconds)))
+            )
+        elif before is None or report.when == "call":
+            item._memory_seconds = getattr(item, "_memory_seconds", 0.0) + call.duration  # type: ignore[attr-defined]  # noqa: SLF001
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write what became of a case. With pytest-xdist, the controller does."""
+        for name, value in report.user_properties if report.when == "teardown" else ():
+            if name == PROPERTY and isinstance(value, dict):
+                ended = CaseResult(**{**value, "servers": tuple(value["servers"])})
+                self._counts[ended.outcome] += 1
+                if self._lines is not None:
+                    self._lines.ended(ended)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say in the store protocol's words what became of the cases."""
+        if self._counts:
+            counts = [f"{self._counts[each]} {each}" for each in _SHOWN if self._counts[each]]
+            terminalreporter.write_line(f"memory suite: {', '.join(counts)}")
+
+    def pytest_unconfigure(self) -> None:
+        """Close the file of results."""
+        if self._lines is not None:
+            self._lines.close()
+
+    def _judge(
+        self, item: pytest.Item, case: Case, error: BaseException, report: pytest.TestReport
+    ) -> None:
+        if isinstance(error, pytest.skip.Exception):
+            ended = result(case, "skipped", str(error), 0.0)
+        elif isinstance(error, pytest.fail.Exception):
+            ended = result(case, "failed", str(error).splitlines()[0], 0.0)
+        else:
+            ended = result(case, outcome_of(error), reason_of(error), 0.0)
+        ended = waived(ended, self._waivers, dt.datetime.now(dt.timezone.utc).date())
+        self._ended.setdefault(item.nodeid, ended)
+        _show(ended.outcome, ended.reason or "", error, item, report)
+
+
+def case_of(item: pytest.Item) -> Case | None:
+    """Return the case that a test is, None where no store is under test in it."""
+    callspec = getattr(item, "callspec", None)
+    parameter = callspec.params.get("memory_store") if callspec is not None else None
+    if not isinstance(parameter, StoreParameter):
+        return None
+    name = getattr(item, "originalname", None) or item.name
+    return Case(
+        case=name.removeprefix("test_"),
+        group=str(getattr(getattr(item, "module", None), "GROUP", "")),
+        store=parameter.store.name,
+        servers=parameter.servers,
+        serializer=parameter.serializer,
+    )
+
+
+def _show(
+    outcome: CaseOutcome,
+    reason: str,
+    error: BaseException,
+    item: pytest.Item,
+    report: pytest.TestReport,
+) -> None:
+    """Let pytest's own report say the same."""
+    path, line, _ = item.location
+    if outcome in {"not-offered", "waived", "skipped"}:
+        report.outcome = "skipped"
+        report.longrepr = (path, (line or 0) + 1, f"{outcome}: {reason}")
+    elif isinstance(error, CaseFailed):
+        report.longrepr = f"{item.name}: {reason}"

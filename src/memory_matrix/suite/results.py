@@ -1,0 +1,92 @@
+"""What the pytest plugin tells of each case: one line of JSON, for whoever makes the report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from memory_matrix.suite.outcomes import CaseOutcome
+
+PROPERTY = "memory_case"
+"""The name under which a test's report carries its `Case`."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case on one store and its servers."""
+
+    case: str
+    """Its stable name, such as `text_ascii_round_trip`."""
+    group: str
+    """The letter of its group, `A` to `N`."""
+    store: str
+    servers: tuple[str, ...]
+    serializer: str | None = None
+
+
+@dataclass(frozen=True)
+class CaseResult(Case):
+    """What became of it."""
+
+    outcome: CaseOutcome = "skipped"
+    reason: str | None = None
+    seconds: float = 0.0
+
+
+def result(case: Case, outcome: CaseOutcome, reason: str | None, seconds: float) -> CaseResult:
+    """Return what became of `case`."""
+    return CaseResult(**asdict(case), outcome=outcome, reason=reason, seconds=round(seconds, 4))
+
+
+class ResultLines:
+    """Writes a file of lines: first every case that was collected, then each as it ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: TextIO = path.open("a", encoding="utf-8")
+
+    def collected(self, cases: list[Case]) -> None:
+        """Say which cases there are."""
+        self._write({"collected": [asdict(case) for case in cases]})
+
+    def ended(self, ended: CaseResult) -> None:
+        """Say what became of one."""
+        self._write({"result": asdict(ended)})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+
+def read_lines(path: Path) -> tuple[list[Case], list[CaseResult]]:
+    """Return the cases that were collected and those that ended; a last line cut short is left out."""
+    collected: list[Case] = []
+    ended: list[CaseResult] = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            data = json.loads(line)
+        except ValueError:
+            continue
+        collected += [_case(Case, each) for each in data.get("collected", ())]
+        if "result" in data:
+            ended.append(_case(CaseResult, data["result"]))
+    return collected, ended
+
+
+def missing(collected: list[Case], ended: list[CaseResult], reason: str) -> list[CaseResult]:
+    """Return a result for every case that was collected and did not end: an error, never passed."""
+    done = {_key(each) for each in ended}
+    return [result(each, "error", reason, 0.0) for each in collected if _key(each) not in done]
+
+
+def _key(case: Case) -> tuple[Any, ...]:
+    return (case.case, case.store, case.servers, case.serializer)
+
+
+def _case(kind: type[Any], data: dict[str, Any]) -> Any:
+    return replace(kind(**data), servers=tuple(data["servers"]))

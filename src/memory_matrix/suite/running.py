@@ -1,0 +1,116 @@
+"""Open a store under test for one case, and say what became of the case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from memory_matrix.isolation.redis import Place
+from memory_matrix.servers.client import ServerError
+from memory_matrix.stores.protocol import Codec
+from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.options import Kind
+from memory_matrix.suite.outcomes import (
+    CaseFailed,
+    CaseOutcome,
+    CaseSkipped,
+    HarnessError,
+    NotOffered,
+)
+from memory_matrix.suite.site import Facilities, Site, env_of, new_site
+from memory_matrix.suite.stores import StoreParameter
+from memory_matrix.suite.worker import Worker
+from memory_matrix.worker.modules import Serializer, load_serializer
+
+
+@contextmanager
+def opened(worker: Worker, parameter: StoreParameter) -> Iterator[Memory]:
+    """Yield the store on fresh places; afterwards check what it left behind.
+
+    Raises:
+        HarnessError: a server cannot be had.
+        CaseFailed: on leaving, the store left something behind.
+    """
+    store = parameter.store
+    try:
+        facilities = _facilities(worker, parameter)
+        site = new_site(facilities, store)
+    except ServerError as error:
+        raise HarnessError(str(error)) from error
+    codec = None if parameter.serializer is None else load_codec(parameter.serializer)
+    memory = Memory(store, env_of(site, serializer=parameter.serializer, codec=codec), site)
+    try:
+        yield memory
+    finally:
+        try:
+            memory.finish()
+        finally:
+            outside = _leave(facilities, site)
+    if outside and store.policy.key_prefix == "yes":
+        raise CaseFailed(f"keys outside the store's prefix were left: {', '.join(outside[:5])}")
+
+
+def run_case(
+    case: Callable[[Memory], None], worker: Worker, parameter: StoreParameter
+) -> tuple[CaseOutcome, str]:
+    """Run one case outside pytest; return its outcome and the reason."""
+    try:
+        with opened(worker, parameter) as memory:
+            case(memory)
+    except Exception as error:  # noqa: BLE001 - whatever a store raises is a finding
+        return outcome_of(error), reason_of(error)
+    return "passed", ""
+
+
+def outcome_of(error: BaseException) -> CaseOutcome:
+    """Return the outcome of a case that raised `error`."""
+    if isinstance(error, NotOffered):
+        return "not-offered"
+    if isinstance(error, CaseSkipped):
+        return "skipped"
+    return "error" if isinstance(error, HarnessError) else "failed"
+
+
+def reason_of(error: BaseException) -> str:
+    """Return one paragraph on why a case did not pass."""
+    text = " ".join(str(error).split())
+    plain = isinstance(error, CaseFailed | NotOffered | CaseSkipped | HarnessError)
+    return text if plain else f"{type(error).__module__}.{type(error).__qualname__}: {text}"
+
+
+def load_codec(name: str) -> Codec:
+    """Return the serializer `name`, a built-in one or `file.py:object`, as one that gives bytes."""
+    return _Bytes(load_serializer(name))
+
+
+class _Bytes:
+    """A serializer whose text is kept as UTF-8."""
+
+    def __init__(self, inner: Serializer) -> None:
+        self._inner = inner
+        _, self._text = inner.dumps([])
+
+    def dumps(self, value: object) -> bytes:
+        """Return `value` as bytes."""
+        return self._inner.dumps(value)[0]
+
+    def loads(self, data: bytes) -> object:
+        """Return what `dumps` wrote."""
+        return self._inner.loads(data, self._text)
+
+
+def _facilities(worker: Worker, parameter: StoreParameter) -> Facilities:
+    sources: dict[Kind, str] = dict(parameter.sources)
+    return Facilities(
+        worker.servers,
+        sources,
+        postgres=worker.postgres(sources["postgres"]) if "postgres" in sources else None,
+        redis=worker.redis(sources["redis"]) if "redis" in sources else None,
+    )
+
+
+def _leave(facilities: Facilities, site: Site) -> list[str]:
+    place: Place | None = site.redis
+    if facilities.redis is None or place is None:
+        return []
+    return facilities.redis.leave(place)

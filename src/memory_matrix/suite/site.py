@@ -1,0 +1,184 @@
+"""Where a case runs: its servers, its place on them, and what can be done to them from outside."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from memory_matrix.isolation.postgres import Place as PostgresPlace
+from memory_matrix.isolation.postgres import PostgresIsolation
+from memory_matrix.isolation.redis import Place as RedisPlace
+from memory_matrix.isolation.redis import RedisIsolation
+from memory_matrix.servers.client import ServerError, Servers
+from memory_matrix.stores.loading import StoreUnderTest
+from memory_matrix.stores.protocol import RawRow, StoreEnv
+from memory_matrix.suite.embedding import embed
+from memory_matrix.suite.faults import FaultyPostgres, FaultyRedis, FaultyServer
+from memory_matrix.suite.outcomes import CaseSkipped, HarnessError
+
+Kind = Literal["postgres", "redis"]
+Topology = Literal["single", "sentinel", "cluster"]
+
+
+@dataclass(frozen=True)
+class Facilities:
+    """What a worker has for all its cases: the servers' sources and its own ways into them."""
+
+    servers: Servers
+    sources: Mapping[Kind, str]
+    """The source of the server of each kind that the store runs on."""
+    postgres: PostgresIsolation | None = None
+    redis: RedisIsolation | None = None
+
+
+@dataclass(frozen=True)
+class Site:
+    """The places of one case on the servers."""
+
+    facilities: Facilities
+    postgres: PostgresPlace | None = None
+    redis: RedisPlace | None = None
+
+    def sql(self, statement: str, *parameters: Any) -> list[Any]:
+        """Run SQL as the server's owner, outside the store; names are looked for in the case's schema."""
+        postgres, place = self._postgres()
+        if not parameters:
+            return postgres.execute(f'SET search_path TO "{place.schema}", public; {statement}')
+        postgres.execute(f'SET search_path TO "{place.schema}", public')
+        return postgres.execute(statement, parameters)
+
+    @property
+    def redis_client(self) -> Any:
+        """A client of the case's Redis database, outside the store; gives bytes."""
+        assert self.facilities.redis is not None
+        return self.facilities.redis.client
+
+    def kill_connections(self) -> int:
+        """End the store's connections on the server's side, and return how many there were."""
+        killed = 0
+        if self.postgres is not None:
+            postgres, place = self._postgres()
+            killed += len(
+                postgres.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s",
+                    (place.application,),
+                )
+            )
+        if self.redis is not None:
+            killed += _kill_clients(self.redis_client)
+        return killed
+
+    def idle_transactions(self) -> int:
+        """Return how many of the store's connections are idle in a transaction."""
+        if self.postgres is None:
+            return 0
+        postgres, place = self._postgres()
+        rows = postgres.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE application_name = %s AND state LIKE 'idle in transaction%%'",
+            (place.application,),
+        )
+        return int(rows[0][0])
+
+    def redis_times(self, keys: Iterable[str]) -> dict[str, float | None]:
+        """Return the seconds that each key has left; None for those without an end."""
+        names = list(keys)
+        pipeline = self.redis_client.pipeline(transaction=False)
+        for name in names:
+            pipeline.pttl(name)
+        return {
+            name: None if left == -1 else left / 1000
+            for name, left in zip(names, pipeline.execute(), strict=True)
+            if left != -2
+        }
+
+    def row_times(self, rows: Iterable[RawRow]) -> dict[str, float | None]:
+        """Return the seconds that each row has left; None for those without an end."""
+        now = dt.datetime.now(dt.timezone.utc)
+        return {
+            f"{row.table}: {row.key}": None
+            if row.expires_at is None
+            else (row.expires_at - now).total_seconds()
+            for row in rows
+        }
+
+    def _postgres(self) -> tuple[PostgresIsolation, PostgresPlace]:
+        assert self.facilities.postgres is not None
+        assert self.postgres is not None
+        return self.facilities.postgres, self.postgres
+
+
+def new_site(facilities: Facilities, store: StoreUnderTest) -> Site:
+    """Return fresh places for one case on the servers that `store` needs."""
+    postgres = facilities.postgres if "postgres" in store.needs else None
+    redis = facilities.redis if "redis" in store.needs else None
+    ddl = getattr(store.adapter, "own_database", False)
+    return Site(
+        facilities,
+        postgres=None if postgres is None else (postgres.database() if ddl else postgres.schema()),
+        redis=None if redis is None else redis.place(),
+    )
+
+
+def own_server(
+    site: Site, kind: Kind, topology: Topology, settings: Mapping[str, str]
+) -> tuple[Site, FaultyServer]:
+    """Return the places of a case on a server of its own of `kind`, and that server.
+
+    Raises:
+        CaseSkipped: the source is a URL: such a server is never restarted or broken.
+        HarnessError: it cannot be had.
+    """
+    facilities = site.facilities
+    try:
+        private = facilities.servers.private(
+            kind, facilities.sources[kind], topology=topology, settings=settings
+        )
+    except ServerError as error:
+        if error.refused:
+            raise CaseSkipped(str(error)) from None
+        raise HarnessError(str(error)) from error
+    if kind == "postgres":
+        postgres = PostgresIsolation(private.url, owned=True)
+        postgres.prepare()
+        new = replace(facilities, postgres=postgres)
+        return replace(site, facilities=new, postgres=postgres.schema()), FaultyPostgres(private)
+    redis = RedisIsolation(private.url, owned=True)
+    new = replace(facilities, redis=redis)
+    return replace(site, facilities=new, redis=redis.place()), FaultyRedis(private)
+
+
+def env_changes(server: FaultyServer) -> dict[str, Any]:
+    """Return what an env says of a server that is more than one process."""
+    private = server.private
+    if private.topology == "single":
+        return {}
+    wanted = "sentinel" if private.topology == "sentinel" else "primary"
+    nodes = tuple(node.url for node in private.nodes if node.role == wanted)
+    return {"topology": private.topology, "nodes": nodes, "primary": private.primary_name}
+
+
+def env_of(site: Site, **settings: Any) -> StoreEnv:
+    """Return the env to open a store with at `site`."""
+    env = StoreEnv(
+        postgres_dsn=None if site.postgres is None else site.postgres.dsn,
+        schema="public" if site.postgres is None else site.postgres.schema,
+        redis_url=None if site.redis is None else site.redis.url,
+        embed=embed,
+    )
+    if site.redis is not None:
+        env = replace(env, prefix=site.redis.prefix)
+    return replace(env, **settings)
+
+
+def _kill_clients(client: Any) -> int:
+    """End all connections to the client's database but its own."""
+    own, database = client.client_id(), str(client.connection_pool.connection_kwargs.get("db", 0))
+    others = [
+        each for each in client.client_list() if each["id"] != str(own) and each["db"] == database
+    ]
+    for each in others:
+        client.client_kill_filter(_id=each["id"])
+    return len(others)
