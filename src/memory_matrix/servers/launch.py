@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +26,8 @@ class Launch:
     """Seconds from the server's start, without downloads, until it answers."""
     released: threading.Event = field(default_factory=threading.Event)
     """Set when the server is not wanted any more."""
+    abandoned: Callable[[], bool] = bool
+    """Says whether who asked for the server is gone; never, by default."""
 
     def pause(self, seconds: float) -> None:
         """Wait for `seconds`.
@@ -32,5 +35,5 @@ class Launch:
         Raises:
             ReleasedError: the server is not wanted any more.
         """
-        if self.released.wait(seconds):
+        if self.released.wait(seconds) or self.abandoned():
             raise ReleasedError

@@ -28,19 +28,29 @@ class User:
     gid: int
 
 
+@dataclass(frozen=True)
+class State:
+    """What a supervisor says of the commands that it runs."""
+
+    running: bool
+    code: int | None
+    """The exit code of the last command that ended, None before there is one."""
+    said: str
+    """What the commands last wrote; empty while one runs."""
+
+
 class Supervised:
-    """A folder and the server in it, both of which go with this process."""
+    """A folder and the server in it, both of which go with this process. For one thread at a time."""
 
     def __init__(self, folder: Path) -> None:
         # Isolated and without site-packages: that is twice as fast.
         self._supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder)],
+            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(folder), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self._last_words = ""
 
     def run(
         self,
@@ -49,28 +59,38 @@ class Supervised:
         stop_signal: signal.Signals,
         user: User | None = None,
     ) -> None:
-        """Run `commands` one after the other, once; the last is the server, `stop_signal` ends it."""
-        order = {
-            "parent": os.getpid(),
-            "commands": [list(command) for command in commands],
-            "environ": _environ(),
-            "user": None if user is None else [user.uid, user.gid],
-            "stop_signal": int(stop_signal),
-        }
-        assert self._supervisor.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # It is gone: `ended` says so.
-            self._supervisor.stdin.write(json.dumps(order).encode() + b"\n")
-            self._supervisor.stdin.flush()
+        """Run `commands` one after the other; the last is the server.
+
+        `stop_signal` ends it in the end, and when its supervisor is killed.
+        """
+        self._ask(
+            do="run",
+            commands=[list(command) for command in commands],
+            environ=_environ(),
+            user=None if user is None else [user.uid, user.gid],
+            stop_signal=int(stop_signal),
+        )
+
+    def state(self) -> State:
+        """Return whether a command runs, and what the last one left."""
+        return self._ask(do="look")
 
     def ended(self) -> str | None:
-        """Return what the server last wrote once it has ended by itself, None while it runs."""
-        if self._supervisor.poll() is None:
-            return None
-        if not self._last_words:
-            assert self._supervisor.stdout is not None
-            text = self._supervisor.stdout.read().decode(errors="replace")
-            self._last_words = text.strip() or "it wrote nothing"
-        return self._last_words
+        """Return what the server last wrote once it has ended, None while it runs."""
+        state = self.state()
+        return None if state.running else state.said.strip() or "it wrote nothing"
+
+    def stop(self, number: signal.Signals) -> None:
+        """End what runs by the signal `number`, or by force where that takes too long."""
+        self._ask(do="end", signal=int(number), patience=_PATIENCE - 5)
+
+    def pause(self) -> None:
+        """Let the server, and all that it started, do nothing more until `resume`."""
+        self._ask(do="pause")
+
+    def resume(self) -> None:
+        """Let the server go on."""
+        self._ask(do="resume")
 
     def end(self) -> None:
         """End the server, if it runs, and remove the folder."""
@@ -85,6 +105,17 @@ class Supervised:
             self._supervisor.wait()
         finally:
             self._supervisor.stdout.close()
+
+    def _ask(self, **wish: object) -> State:
+        assert self._supervisor.stdin is not None
+        assert self._supervisor.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._supervisor.stdin.write(json.dumps(wish).encode() + b"\n")
+            self._supervisor.stdin.flush()
+        reply = self._supervisor.stdout.readline()
+        if not reply:
+            return State(running=False, code=None, said="its supervisor was killed")
+        return State(**json.loads(reply))
 
 
 @contextmanager

@@ -63,21 +63,26 @@ def start_all(
         UnavailableError: with `strict`, one of the servers could not be had.
         MemoryMatrixError: one could not be stopped.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    # Fills a cache that threads would otherwise see half filled: uv is found through it.
-    sysconfig.get_config_vars()
-    starts = [_Start(Launch(source, folder, cache, timeout)) for source in sources]
+    prepare(folder)
+    starts = [Starting(Launch(source, folder, cache, timeout)) for source in sources]
     try:
         for each in starts:
             each.begin()
         yield tuple(each.result(strict=strict) for each in starts)
     finally:
-        left = _stop(starts)
+        left = stop_all(starts)
     if left:
         raise MemoryMatrixError(f"These servers could not be stopped: {'; '.join(left)}.")
 
 
-class _Start:
+def prepare(folder: Path) -> None:
+    """Make ready for servers that are started in `folder`, each from a thread of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # Fills a cache that threads would otherwise see half filled: uv is found through it.
+    sysconfig.get_config_vars()
+
+
+class Starting:
     """A server in a thread of its own, that starts it, waits for its release, and stops it."""
 
     def __init__(self, launch: Launch) -> None:
@@ -102,7 +107,7 @@ class _Start:
         if not isinstance(result, UnavailableError):
             raise result
         if strict:
-            raise UnavailableError(f"{source.name} ({source.text}) is unavailable: {result}")
+            raise unavailable(source, result)
         return Unavailable(source, str(result))
 
     def release(self) -> None:
@@ -123,11 +128,14 @@ class _Start:
     def _live(self) -> None:
         try:
             with _FORMS[self._launch.source.form](self._launch) as server:
-                _check(server)
+                check(server)
                 self._tell(server)
                 self._launch.released.wait()
         except ReleasedError:
             pass
+        except OSError as error:
+            started = self._known.is_set()
+            self._tell(error if started else no_place(error))
         except BaseException as error:  # noqa: BLE001 - it is raised in the thread that waits
             self._tell(error)
 
@@ -136,12 +144,29 @@ class _Start:
         self._known.set()
 
 
-def _check(server: Server) -> None:
+def unavailable(source: ServerSource, reason: object) -> UnavailableError:
+    """Return the error that says which server could not be had, and why."""
+    return UnavailableError(f"{source.name} ({source.text}) is unavailable: {reason}")
+
+
+def no_place(error: OSError) -> UnavailableError:
+    """Return the error that says why the machine has no room for a server."""
+    where = f" ({error.filename})" if error.filename else ""
+    return UnavailableError(f"It has no place to run in{where}: {error.strerror or error}.")
+
+
+def check(server: Server) -> None:
+    """See that `server` is what its source names.
+
+    Raises:
+        UnavailableError: it is another version, or another server.
+    """
     if reason := broken_promise(server):
         raise UnavailableError(reason)
 
 
-def _stop(starts: Sequence[_Start]) -> list[str]:
+def stop_all(starts: Sequence[Starting]) -> list[str]:
+    """Stop the servers side by side; return what went wrong, each with the server's name."""
     for each in starts:
         each.release()
     deadline = time.monotonic() + _PATIENCE

@@ -1,9 +1,9 @@
 """Runs one server for a parent process, and ends it and removes its folder when the parent is gone.
 
-Started by path with the folder as its argument, on the standard library alone and with late
-imports: its start is part of every server's start. The parent writes one line of JSON, an `Order`,
-to its standard input and holds the pipe open: the pipe's end is the order to stop, whether the
-parent closed it or was killed. What a server that ended by itself last wrote goes to standard output.
+Started by path with the folder and the parent's number as its arguments, on the standard library
+alone and with late imports: its start is part of every server's start. The parent writes a line of
+JSON for each thing that it wants, reads a line of JSON for an answer, and holds the pipe open: the
+pipe's end is the order to stop, whether the parent closed it or was killed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import time
 TYPE_CHECKING = False  # `typing` costs more than all the other imports
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 _STOP_SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 _PATIENCE = 5.0
@@ -28,146 +29,210 @@ _PR_SET_PDEATHSIG = 1
 _IPC_RMID = 0
 
 
-class Order:
-    """What the parent asks for."""
-
-    def __init__(
-        self,
-        *,
-        parent: int,
-        commands: list[list[str]],
-        environ: dict[str, str],
-        user: list[int] | None,
-        stop_signal: int,
-        folder: str,
-    ) -> None:
-        self.parent = parent
-        self.commands = commands
-        """Run one after the other; the last one is the server."""
-        self.folder = folder
-        self.environ = environ
-        self.user = user
-        """A user's and a group's number to run as, where they are not this process's own."""
-        self.stop_signal = stop_signal
-
-    @property
-    def log(self) -> str:
-        """The file that the commands write to."""
-        return os.path.join(self.folder, "log")
-
-
 class _Waker:
     """A pipe that becomes readable when a child ends or somebody asks this process to stop."""
 
     def __init__(self) -> None:
         self._reader, writer = os.pipe()
+        os.set_blocking(self._reader, False)
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer)
         for number in (*_STOP_SIGNALS, signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
 
-    def wait(self, child: subprocess.Popen[bytes], parent: int) -> bool:
-        """Wait for the end of `child`; return False when it has to be stopped instead."""
-        while child.poll() is None:
-            # The time limit is for a parent whose end of the pipe lives on in a fork of it.
-            ready, _, _ = select.select([0, self._reader], [], [], 2.0)
-            if 0 in ready or os.getppid() != parent:
-                return False
-            if self._reader in ready and _STOP_SIGNALS & set(os.read(self._reader, 512)):
-                return False
-        return True
+    def wait(self, parent: int) -> bytes:
+        """Wait for the parent's next line and return it; empty where `_Supervisor` has to look after
+        its child, and b"end" when it is to stop.
+        """
+        # The time limit is for a parent whose end of the pipe lives on in a fork of it.
+        ready, _, _ = select.select([0, self._reader], [], [], 2.0)
+        if os.getppid() != parent:
+            return b"end"
+        if self._reader in ready and _STOP_SIGNALS & set(os.read(self._reader, 512)):
+            return b"end"
+        if 0 not in ready:
+            return b""
+        line = sys.stdin.buffer.readline()
+        return line if line.endswith(b"\n") else b"end"
+
+
+class Supervisor:
+    """The commands that the parent ordered: one of them runs at a time, and the last is the server."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._log = os.path.join(folder, "log")
+        self._child: subprocess.Popen[bytes] | None = None
+        self._next: list[list[str]] = []
+        self._how: dict[str, Any] = {}
+        self._trouble = ""
+        self._code: int | None = None
+
+    def do(self, wish: dict[str, Any]) -> dict[str, Any]:
+        """Do what the parent asks for, and return the state afterwards."""
+        name = wish.pop("do")
+        if name == "run":
+            self._run(**wish)
+        elif name == "end":
+            self.end(wish["signal"], wish["patience"])
+        elif name in {"pause", "resume"} and self._child is not None:
+            _signal_tree(self._child.pid, signal.SIGSTOP if name == "pause" else signal.SIGCONT)
+        self.look()
+        said = self._trouble or _tail(self._log)
+        running = self._child is not None
+        return {"running": running, "code": self._code, "said": "" if running else said}
+
+    def look(self) -> None:
+        """See whether the command that runs has ended, and start the one after it."""
+        if self._child is None or self._child.poll() is None:
+            return
+        ended, self._child = self._child, None
+        _end(ended, signal.SIGKILL, 0)
+        self._code = ended.returncode
+        if self._code == 0 and self._next:
+            self._start()
+
+    def end(self, number: int, patience: float) -> None:
+        """End what runs, by the signal `number` and, after `patience` seconds, by force."""
+        child, self._child = self._child, None
+        self._next = []
+        if child is not None:
+            _end(child, number, patience)
+            self._code = child.returncode
+
+    def end_at_once(self) -> None:
+        """End what runs in the way that is quickest for it."""
+        self.end(self._how.get("stop_signal", signal.SIGKILL), _PATIENCE)
+
+    def _run(self, *, commands: list[list[str]], **how: Any) -> None:
+        self.end_at_once()
+        self._how, self._next, self._code, self._trouble = how, commands, None, ""
+        self._start()
+
+    def _start(self) -> None:
+        command = self._next.pop(0)
+        user, group = self._how["user"] or (None, None)
+        try:
+            with open(self._log, "ab") as log:
+                self._child = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self._folder,
+                    env=self._how["environ"],
+                    user=user,
+                    group=group,
+                    extra_groups=None if user is None else [],
+                    preexec_fn=_prepared(self._how["stop_signal"]),
+                )
+        except (OSError, subprocess.SubprocessError) as error:
+            self._trouble = f"cannot run {command[0]}: {error}"
+            self._next = []
 
 
 def main() -> int:
-    """Run what the parent orders; return 0 after an order to stop, 1 when the server ended."""
+    """Do what the parent orders until it is gone; then leave nothing."""
     import json
 
-    folder = sys.argv[1]
+    folder, parent = sys.argv[1], int(sys.argv[2])
+    supervisor = Supervisor(folder)
     try:
         waker = _Waker()
-        line = sys.stdin.buffer.readline()
-        if not line.endswith(b"\n"):
-            return 0
-        order = Order(**json.loads(line), folder=folder)
-        if not _run(order, waker):
-            return 0
-        tail = _tail(order.log)
+        while (line := waker.wait(parent)) != b"end":
+            supervisor.look()
+            if line:
+                sys.stdout.buffer.write(json.dumps(supervisor.do(json.loads(line))).encode())
+                sys.stdout.buffer.write(b"\n")
+                sys.stdout.buffer.flush()
     finally:
+        supervisor.end_at_once()
         _free_shared_memory(os.path.join(folder, "data", "postmaster.pid"))
         _remove(folder)
-    with contextlib.suppress(BrokenPipeError):
-        sys.stdout.buffer.write(tail)
-        sys.stdout.buffer.flush()
-    return 1
+    return 0
 
 
-def _run(order: Order, waker: _Waker) -> bool:
-    """Run the commands; return whether one ended that should not have."""
-    for command in order.commands:
-        try:
-            child = _start(order, command)
-        except (OSError, subprocess.SubprocessError) as error:
-            with open(order.log, "a", encoding="utf-8") as log:
-                log.write(f"cannot run {command[0]}: {error}\n")
-            return True
-        try:
-            if not waker.wait(child, order.parent):
-                return False
-        finally:
-            _end(child, order.stop_signal)
-        if child.returncode != 0:
-            return True
-    return True
+def _prepared(number: int) -> Callable[[], None]:
+    """Return what prepares a child: a process group of its own, and, on Linux, the signal `number`
+    when this process is killed.
 
-
-def _start(order: Order, command: list[str]) -> subprocess.Popen[bytes]:
-    user, group = order.user or (None, None)
-    with open(order.log, "ab") as log:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=order.folder,
-            env=order.environ,
-            user=user,
-            group=group,
-            extra_groups=None if order.user is None else [],
-            start_new_session=True,
-            preexec_fn=_dying_with_parent(order.stop_signal),
-        )
-
-
-def _dying_with_parent(number: int) -> Callable[[], None] | None:
-    """Return what lets a child get the signal `number` when this process is killed (Linux only)."""
+    The group stays in this process's session: should this process be killed while the group is
+    stopped, the system lets it go on, so that it gets that signal.
+    """
     if sys.platform != "linux":
-        return None
+        return os.setpgrp
     import ctypes
 
     prctl = ctypes.CDLL(None).prctl
 
     def call() -> None:
+        os.setpgrp()
         prctl(_PR_SET_PDEATHSIG, number)
 
     return call
 
 
-def _end(child: subprocess.Popen[bytes], number: int) -> None:
-    """End `child` and whatever else is in its process group."""
-    if child.poll() is None:
+def _end(child: subprocess.Popen[bytes], number: int, patience: float) -> None:
+    """End `child` and whatever it started."""
+    if child.poll() is None and number != signal.SIGKILL:
         child.send_signal(number)
+        _signal_tree(child.pid, signal.SIGCONT)  # It may be paused.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_PATIENCE)
+            child.wait(patience)
+    if child.returncode is None:
+        _signal_tree(child.pid, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
-def _tail(log: str) -> bytes:
+def _signal_tree(root: int, number: int) -> None:
+    """Send a signal to `root` and all that it started: those of Postgres have groups of their own."""
+    if number != signal.SIGCONT:
+        _send(root, signal.SIGSTOP)  # So that it starts no more of them meanwhile.
+    tree = _tree(root)
+    for pid in tree:
+        _send(pid, number)
+
+
+def _send(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _tree(root: int) -> list[int]:
+    """Return `root` and its descendants, children before their parents."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _parents():
+        children.setdefault(parent, []).append(pid)
+    found, waiting = [], [root]
+    while waiting:
+        found.append(waiting.pop())
+        waiting.extend(children.get(found[-1], ()))
+    return found[::-1]
+
+
+def _parents() -> list[tuple[int, int]]:
+    """Return each process of this machine with the one that started it."""
+    if not os.path.exists("/proc/self/stat"):
+        listed = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid="], stdout=subprocess.PIPE, check=True
+        )
+        pairs = [line.split() for line in listed.stdout.splitlines()]
+        return [(int(pid), int(parent)) for pid, parent in pairs]
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            # The command's name, in brackets, may hold spaces and brackets itself.
+            found.append((int(name), int(file.read().rpartition(b")")[2].split()[1])))
+    return found
+
+
+def _tail(log: str) -> str:
     with contextlib.suppress(OSError), open(log, "rb") as file:
         file.seek(max(0, os.path.getsize(log) - _TAIL))
-        return file.read()
-    return b""
+        return file.read().decode(errors="replace")
+    return ""
 
 
 def _free_shared_memory(pid_file: str) -> None:

@@ -190,7 +190,7 @@ def test_a_kill_before_there_is_anything_to_run_leaves_no_folder(tmp_path: Path)
     folder = tmp_path / "own"
     folder.mkdir()
     (folder / "password").touch()
-    command = [sys.executable, "-I", "-S", supervisor.__file__, str(folder)]
+    command = [sys.executable, "-I", "-S", supervisor.__file__, str(folder), str(os.getpid())]
     subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
     assert not folder.exists()
 

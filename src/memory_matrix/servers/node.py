@@ -1,0 +1,41 @@
+"""One server process of a private server, whatever it came from."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from memory_matrix.servers.asking import Answer
+
+
+class Node(Protocol):
+    """A server that is stopped and started again at the same address, with what it keeps on disk."""
+
+    @property
+    def url(self) -> str:
+        """Where it answers while it runs."""
+
+    def begin(self) -> None:
+        """Start it, without waiting for it to answer."""
+
+    def answer(self) -> Answer:
+        """Wait until it answers.
+
+        Raises:
+            UnavailableError: it ended, or keeps silent.
+            ReleasedError: it is not wanted any more.
+        """
+
+    def ended(self) -> str | None:
+        """Return what it last wrote once it has ended, None while it runs."""
+
+    def stop(self) -> None:
+        """End it in an orderly way, also when it is paused."""
+
+    def kill(self) -> None:
+        """End it, and all that it started, without a chance to put things in order."""
+
+    def pause(self) -> None:
+        """Let it take connections and never answer."""
+
+    def resume(self) -> None:
+        """Let it go on after `pause`; nothing where it is not paused."""
