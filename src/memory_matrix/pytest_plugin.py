@@ -134,10 +134,12 @@ def postgres_ddl() -> str:
 
 @pytest.fixture
 def postgres_place(
-    request: pytest.FixtureRequest, postgres_server: ServerInfo, postgres_ddl: str
+    request: pytest.FixtureRequest,
+    postgres_server: ServerInfo,  # noqa: ARG001 - for its parameter
+    postgres_ddl: str,
 ) -> PostgresPlace:
     """Return a schema (or database, as the marker `postgres` says) of the test's own."""
-    isolation = _state(request).worker.postgres(postgres_server.given)
+    isolation = _state(request).worker.postgres(_source(request, "postgres_server"))
     if _rung(request) == "database":
         return isolation.database(postgres_ddl)
     return isolation.schema(postgres_ddl)
@@ -162,9 +164,12 @@ def postgres_connection(
 
 
 @pytest.fixture
-def redis_place(request: pytest.FixtureRequest, redis_server: ServerInfo) -> Iterator[RedisPlace]:
+def redis_place(
+    request: pytest.FixtureRequest,
+    redis_server: ServerInfo,  # noqa: ARG001 - for its parameter
+) -> Iterator[RedisPlace]:
     """Yield a database and a key prefix of the test's own; the database is emptied afterwards."""
-    isolation = _state(request).worker.redis(redis_server.given)
+    isolation = _state(request).worker.redis(_source(request, "redis_server"))
     place = isolation.place()
     yield place
     outside = isolation.leave(place)
@@ -225,6 +230,11 @@ def _server(request: pytest.FixtureRequest, kind: Kind) -> ServerInfo:
         return _state(request).worker.server(kind, request.param)
     except ServerError as error:
         pytest.fail(f"{kind}: {error}", pytrace=False)
+
+
+def _source(request: pytest.FixtureRequest, fixture: str) -> str:
+    source: str = request.node.callspec.params[fixture]
+    return source
 
 
 def _rung(request: pytest.FixtureRequest) -> str:

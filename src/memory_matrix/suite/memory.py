@@ -135,7 +135,7 @@ class Memory:
         self.require_kind(kind)
         site, server = own_server(self.site, kind, topology, settings or {})
         self._others.callback(server.close)
-        settled = env_of(site, **{**_kept(self.env), **env_changes(server), **changes})
+        settled = env_of(site, **{**_kept(self.env), **env_changes(server, topology), **changes})
         other = Memory(self.tested, settled, site)
         other.expect_broken()
         self._others.callback(other.finish)

@@ -20,6 +20,8 @@ from memory_matrix.suite.outcomes import CaseSkipped, HarnessError
 
 Kind = Literal["postgres", "redis"]
 Topology = Literal["single", "sentinel", "cluster"]
+PRIMARY_NAME = "primary"
+"""The name by which the sentinels of a private server know the primary."""
 
 
 @dataclass(frozen=True)
@@ -150,14 +152,13 @@ def own_server(
     return replace(site, facilities=new, redis=redis.place()), FaultyRedis(private)
 
 
-def env_changes(server: FaultyServer) -> dict[str, Any]:
+def env_changes(server: FaultyServer, topology: Topology) -> dict[str, Any]:
     """Return what an env says of a server that is more than one process."""
-    private = server.private
-    if private.topology == "single":
+    if topology == "single":
         return {}
-    wanted = "sentinel" if private.topology == "sentinel" else "primary"
-    nodes = tuple(node.url for node in private.nodes if node.role == wanted)
-    return {"topology": private.topology, "nodes": nodes, "primary": private.primary_name}
+    wanted = "sentinel" if topology == "sentinel" else "primary"
+    nodes = tuple(node.url for node in server.private.nodes if node.role == wanted)
+    return {"topology": topology, "nodes": nodes, "primary": PRIMARY_NAME}
 
 
 def env_of(site: Site, **settings: Any) -> StoreEnv:
