@@ -17,6 +17,8 @@ from memory_matrix.matrix.model import (
     Known,
     Matrix,
     ServerSource,
+    SuiteOptions,
+    Waiver,
 )
 from memory_matrix.matrix.places import absolute
 from memory_matrix.matrix.problems import Problem
@@ -40,7 +42,7 @@ def build(table: Mapping[str, Any], root: Path, source: Path | None) -> Matrix:
         compat=_compat(table.get("compat", {})),
         known=tuple(_known(table.get("known", ()))),
         servers=_servers(table.get("servers"), root),
-        stores=tuple(table.get("suite", {}).get("stores", ())),
+        suite=_suite(table.get("suite", {})),
     )
 
 
@@ -60,18 +62,32 @@ def _named(tables: Iterable[Mapping[str, Any]], root: Path) -> Iterator[Environm
 
 
 def _compat(table: Mapping[str, Any]) -> CompatOptions:
-    """Return the options; the keys of the table are the fields, with `-` for `_`."""
-    options: dict[str, Any] = {
+    return CompatOptions(**_fields(table))
+
+
+def _suite(table: Mapping[str, Any]) -> SuiteOptions:
+    options = {key: value for key, value in table.items() if key != "waiver"}
+    return SuiteOptions(**_fields(options), waivers=tuple(_waivers(table.get("waiver", ()))))
+
+
+def _fields(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table of options as fields, which are its keys with `-` for `_`."""
+    return {
         key.replace("-", "_"): tuple(value) if isinstance(value, list) else value
         for key, value in table.items()
     }
-    return CompatOptions(**options)
 
 
 def _known(tables: Iterable[Mapping[str, Any]]) -> Iterator[Known]:
     for number, table in enumerate(tables):
         until = to_date(table.get("until"))
         yield Known(**{**table, "key": f"known[{number}]", "until": until})
+
+
+def _waivers(tables: Iterable[Mapping[str, Any]]) -> Iterator[Waiver]:
+    for number, table in enumerate(tables):
+        until = to_date(table["until"])
+        yield Waiver(**{**table, "key": f"suite.waiver[{number}]", "until": until})
 
 
 def _servers(table: Mapping[Any, Any] | None, root: Path) -> tuple[ServerSource, ...]:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memory_matrix.matrix import sources
 from memory_matrix.matrix.expand import Axis, axes, axis_key, expand
-from memory_matrix.matrix.model import CompatOptions
-from memory_matrix.matrix.patterns import matches
+from memory_matrix.matrix.model import CompatOptions, SuiteOptions
+from memory_matrix.matrix.patterns import matches, matches_store
 from memory_matrix.matrix.problems import At, Problem, did_you_mean, listed, show
 
 
@@ -26,9 +27,14 @@ class _Checked:
             for problem in self.found
         )
 
-    def tables(self, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the tables in the list `key`, with their numbers."""
-        items = self.table.get(key)
+    def section(self, key: str) -> Mapping[str, Any]:
+        """Return the table `key`; an empty one where there is none."""
+        section = self.table.get(key)
+        return section if isinstance(section, dict) else {}
+
+    def tables(self, key: str, *, within: str = "") -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield the tables in the list `key` of the file, or `within` a table of it, with numbers."""
+        items = (self.section(within) if within else self.table).get(key)
         for number, item in enumerate(items if isinstance(items, list) else ()):
             if isinstance(item, dict):
                 yield number, item
@@ -50,9 +56,14 @@ def crosscheck(table: Mapping[str, Any], found: Sequence[Problem]) -> Iterator[P
         entries = [entry for _, entry in checked.tables("exclude")] if sound else []
         yield from _environments(checked, [each.name for each in expand(all_axes, entries)[0]])
     if checked.sound("compat", "serializers"):
-        compat = table.get("compat", {})
-        names = compat.get("serializers", CompatOptions().serializers)
-        yield from _globs(checked, ("serializer",), names, "serializer")
+        names = checked.section("compat").get("serializers", CompatOptions().serializers)
+        yield from _globs(_known(checked), ("serializer",), names, "serializer")
+    if checked.sound("suite", "stores"):
+        names = checked.section("suite").get("stores", SuiteOptions().stores)
+        yield from _globs(_waivers(checked), ("store",), names, "store")
+    if checked.sound("servers"):
+        names = sources.names(table.get("servers", sources.EMBEDDED))
+        yield from _globs(_waivers(checked), ("server",), names, "server")
 
 
 def _names_given_twice(checked: _Checked) -> Iterator[Problem]:
@@ -102,20 +113,37 @@ def _environments(checked: _Checked, expanded: Sequence[str]) -> Iterator[Proble
             )
     if not expanded and not names:
         yield Problem(("exclude",), "the entries take out every combination of the axes.")
-    yield from _globs(checked, ("writer", "reader"), [*expanded, *names], "environment")
+    yield from _globs(_known(checked), ("writer", "reader"), [*expanded, *names], "environment")
+    yield from _globs(_waivers(checked), ("environment",), [*expanded, *names], "environment")
+
+
+_Entries = Iterable[tuple[At, Mapping[str, Any]]]
+"""Tables, and where each stands."""
+
+
+def _known(checked: _Checked) -> _Entries:
+    return ((("known", number), entry) for number, entry in checked.tables("known"))
+
+
+def _waivers(checked: _Checked) -> _Entries:
+    tables = checked.tables("waiver", within="suite")
+    return ((("suite", "waiver", number), entry) for number, entry in tables)
 
 
 def _globs(
-    checked: _Checked, keys: Iterable[str], names: Sequence[str], what: str
+    entries: _Entries, keys: Iterable[str], names: Sequence[str], what: str
 ) -> Iterator[Problem]:
-    for number, entry in checked.tables("known"):
+    """Yield the globs under `keys` that match none of `names`."""
+    for at, entry in entries:
         for key in keys:
             pattern = entry.get(key)
             if not isinstance(pattern, str) or not pattern.strip():
                 continue
-            if not any(matches(name, pattern) for name in names):
+            fits = matches_store if key == "store" else matches
+            if not any(fits(name, pattern) for name in names):
+                there_are = listed(names) if names else "there is none"
                 yield Problem(
-                    ("known", number, key),
-                    f"{show(pattern)} matches no {what} of this file: {listed(names)}."
+                    (*at, key),
+                    f"{show(pattern)} matches no {what} of this file: {there_are}."
                     f"{did_you_mean(pattern, names)}",
                 )

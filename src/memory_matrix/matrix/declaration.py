@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
+from typing import get_args
 
 from memory_matrix.matrix import rules, sources
-from memory_matrix.matrix.model import CURRENT_PYTHON, CompatOptions, ServerKind
+from memory_matrix.matrix.model import (
+    CURRENT_PYTHON,
+    CompatOptions,
+    ServerKind,
+    Strategy,
+    SuiteOptions,
+)
 from memory_matrix.matrix.shapes import Choice, Day, Items, Number, Open, Shape, Table, Text
 
 _DEFAULT = CompatOptions()
+_SUITE = SuiteOptions()
 _PROJECT = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 _PYTHON = Text(
@@ -104,13 +113,15 @@ ENVIRONMENT = Items(
     ),
 )
 
+_SERIALIZER = Text(
+    allowed="a built-in name, file.py:object or module:object", rule=rules.serializer
+)
+
 COMPAT = Table(
     doc="What is written and read, and what makes the run fail.",
     keys={
         "serializers": Items(
-            item=Text(
-                allowed="a built-in name, file.py:object or module:object", rule=rules.serializer
-            ),
+            item=_SERIALIZER,
             at_least=1,
             doc="Built-in names, file.py:object or module:object.",
             default=_DEFAULT.serializers,
@@ -150,28 +161,47 @@ COMPAT = Table(
     },
 )
 
-_GLOBS = ("writer", "reader", "serializer", "payload")
+_EXPECTED = ("writer", "reader", "serializer", "payload")
+_WAIVED = ("store", "case", "environment", "server")
+
+
+def _globs(words: Iterable[str]) -> dict[str, Shape]:
+    """Return a key for each word: a glob of what the word names."""
+    return {
+        word: Text(
+            allowed="a name or a glob", rule=rules.not_blank, doc=f"The {word}: a name or a glob."
+        )
+        for word in words
+    }
+
+
+_REASON = Text(
+    allowed="a reason", pattern=r"[^\x00]+", rule=rules.not_blank, doc="Why it is expected."
+)
 
 KNOWN = Items(
     doc="Breaks that are expected.",
     item=Table(
         keys={
-            **{
-                word: Text(
-                    allowed="a name or a glob", rule=rules.not_blank, doc=f"A {word}: a glob."
-                )
-                for word in _GLOBS
-            },
-            "reason": Text(
-                allowed="a reason",
-                pattern=r"[^\x00]+",
-                rule=rules.not_blank,
-                doc="Why it is expected.",
-            ),
+            **_globs(_EXPECTED),
+            "reason": _REASON,
             "until": Day(doc="The last day on which it is expected."),
         },
         required=("reason",),
-        one_of=_GLOBS,
+        one_of=_EXPECTED,
+    ),
+)
+
+WAIVER = Items(
+    doc="Cases of the suite that are expected to fail.",
+    item=Table(
+        keys={
+            **_globs(_WAIVED),
+            "reason": _REASON,
+            "until": Day(doc="The last day on which it holds."),
+        },
+        required=("reason", "until"),
+        one_of=("store", "case"),
     ),
 )
 
@@ -198,9 +228,34 @@ SUITE = Table(
     doc="The memory test suite.",
     keys={
         "stores": Items(
-            item=Text(allowed="a store, module:object or file.py:object"),
+            item=Text(allowed="a store, module:object or file.py:object", rule=rules.store),
+            at_least=1,
             doc="Stores under test: module:object or file.py:object.",
-        )
+            default=_SUITE.stores,
+        ),
+        "serializers": Items(
+            item=_SERIALIZER,
+            doc="For stores that take one; none means each store's own default.",
+            default=_SUITE.serializers,
+        ),
+        "strategy": Choice(
+            words=get_args(Strategy),
+            doc="Which combinations of the matrix are run: all of them, or fewer.",
+            default=_SUITE.strategy,
+        ),
+        "timeout": Number(
+            unit="seconds",
+            above=True,
+            maximum=86400,
+            doc="Seconds for one case.",
+            default=_SUITE.timeout,
+        ),
+        "waiver": WAIVER,
+    },
+    elsewhere={
+        "waivers": "each one is a table of its own, [[suite.waiver]].",
+        "postgres": "servers are listed in [servers].",
+        "redis": "servers are listed in [servers].",
     },
 )
 
@@ -227,5 +282,8 @@ FILE = Table(
         "packages": "it belongs in [axes].",
         "serializers": "it belongs in [compat].",
         "payloads": "it belongs in [compat].",
+        "stores": "it belongs in [suite].",
+        "strategy": "it belongs in [suite].",
+        "waiver": "each one is a table of [suite], [[suite.waiver]].",
     },
 )

@@ -13,9 +13,14 @@ ServerKind = Literal["postgres", "redis"]
 SourceForm = Literal["image", "wheel", "bin", "url"]
 FailOn = Literal["break", "drifted", "changed", "never"]
 Direction = Literal["backward", "forward", "sideways"]
+Strategy = Literal["full", "pairwise", "axis-star"]
+"""Which of all combinations the suite runs: every one, every pair of values, or one axis at a time."""
 
 CURRENT_PYTHON = "current"
 """A value of the `python` axis: the interpreter that runs memory-matrix."""
+
+DEFAULT_STORES = ("memory_matrix.stores:PostgresStore", "memory_matrix.stores:RedisStore")
+"""The reference stores, under test where the matrix file names none."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,34 @@ class CompatOptions:
 
 
 @dataclass(frozen=True)
+class Waiver:
+    """Suite cases that are expected to fail. Each pattern is a glob; `*` where the entry does not say."""
+
+    reason: str
+    key: str
+    """The key's path of the entry, such as `suite.waiver[0]`."""
+    until: dt.date
+    """The last day on which it holds."""
+    store: str = "*"
+    case: str = "*"
+    environment: str = "*"
+    server: str = "*"
+
+
+@dataclass(frozen=True)
+class SuiteOptions:
+    """`[suite]`: which stores the memory test suite runs against, and on how much of the matrix."""
+
+    stores: tuple[str, ...] = DEFAULT_STORES
+    serializers: tuple[str, ...] = ()
+    """For stores that take one; none means each store's own default."""
+    strategy: Strategy = "full"
+    timeout: float = 60.0
+    """Seconds for one case."""
+    waivers: tuple[Waiver, ...] = ()
+
+
+@dataclass(frozen=True)
 class Matrix:
     """A whole matrix, expanded."""
 
@@ -107,7 +140,7 @@ class Matrix:
     compat: CompatOptions = field(default_factory=CompatOptions)
     known: tuple[Known, ...] = ()
     servers: tuple[ServerSource, ...] = ()
-    stores: tuple[str, ...] = ()
+    suite: SuiteOptions = field(default_factory=SuiteOptions)
 
 
 def mask_password(url: str) -> str:

@@ -1,4 +1,4 @@
-"""How a glob is matched against the name of an environment, a serializer or a payload."""
+"""How a glob is matched against the name of an environment, a serializer, a payload or a store."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def matches(value: str, pattern: str) -> bool:
     Names hold `[` and `*` themselves where they come from version specifiers.
     """
     return value == pattern or fnmatchcase(value, pattern)
+
+
+def matches_store(store: str, pattern: str) -> bool:
+    """Return whether `pattern` matches `store`, given as `module:object`, or the object's name alone."""
+    return matches(store, pattern) or matches(store.rpartition(":")[2], pattern)

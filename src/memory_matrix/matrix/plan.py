@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from memory_matrix.matrix.model import EnvironmentSpec, Excluded, Matrix, ServerSource
+from memory_matrix.matrix.model import EnvironmentSpec, Excluded, Matrix, ServerSource, Strategy
+from memory_matrix.matrix.select import Selection, narrow_parts
+from memory_matrix.matrix.suite import REFERENCE_STORES, Suite, plan_suite
 
-SHOWN_ENVIRONMENTS, SHOWN_EXCLUDED, SHOWN_SERVERS = 15, 6, 7
+T = TypeVar("T")
+
+SHOWN_ENVIRONMENTS, SHOWN_EXCLUDED, SHOWN_SERVERS, SHOWN_STORES = 12, 5, 5, 4
 """How many of each the lines show, unless all are asked for."""
+
+_OWN = "each store's own"
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,20 @@ class PlannedEnvironment:
 
     spec: EnvironmentSpec
     why: str
+
+
+@dataclass(frozen=True)
+class PlannedSuite:
+    """What a run of the memory test suite would do, as far as it is known before it runs."""
+
+    strategy: Strategy
+    serializers: tuple[str, ...]
+    """None means each store's own default."""
+    timeout: float
+    """Seconds for one case."""
+    unknown: tuple[str, ...]
+    """Stores of which nobody knows what they need before they are loaded; `known` leaves them out."""
+    known: Suite
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,7 @@ class Plan:
     """(writer, reader) pairs, own cells included."""
     processes: int
     """Worker processes: each environment writes in one and reads in another."""
+    suite: PlannedSuite
 
 
 def notes(matrix: Matrix) -> list[str]:
@@ -51,28 +72,59 @@ def notes(matrix: Matrix) -> list[str]:
     ]
 
 
-def plan(matrix: Matrix) -> Plan:
-    """Return what a run of `matrix` would do."""
-    count = len(matrix.environments)
+def plan(matrix: Matrix, selection: Selection | None = None) -> Plan:
+    """Return what a run of compat and the suite would do with the selected part of `matrix`.
+
+    Raises:
+        UsageError: the selection is not one of this matrix.
+    """
+    selection = selection or Selection()
+    parts = narrow_parts(matrix, selection)
+    compat, suite = parts["compat"], parts["suite"]
+    count = len(compat.environments)
     telling = _telling(matrix)
     return Plan(
         source=None if matrix.source is None else str(matrix.source),
         environments=tuple(
-            PlannedEnvironment(each, _why(each, telling)) for each in matrix.environments
+            PlannedEnvironment(each, _why(each, telling))
+            for each in _either(matrix.environments, compat.environments, suite.environments)
         ),
         excluded=matrix.excluded,
-        servers=matrix.servers,
-        serializers=matrix.compat.serializers,
-        payloads=matrix.compat.payloads,
-        stores=matrix.stores,
+        servers=tuple(_either(matrix.servers, compat.servers, suite.servers)),
+        serializers=compat.compat.serializers,
+        payloads=compat.compat.payloads,
+        stores=suite.suite.stores,
         pairs=count * count,
         processes=2 * count,
+        suite=_suite(suite, selection),
     )
 
 
-def plan_json(matrix: Matrix) -> dict[str, Any]:
-    """Return the plan as plain values for JSON; URLs of servers come without passwords."""
-    planned = plan(matrix)
+def _either(every: Sequence[T], one: Iterable[T], other: Iterable[T]) -> Iterator[T]:
+    """Yield what is in one or the other, in the order of `every`."""
+    wanted = {*one, *other}
+    return (each for each in every if each in wanted)
+
+
+def _suite(matrix: Matrix, selection: Selection) -> PlannedSuite:
+    stores = matrix.suite.stores
+    known = {store: REFERENCE_STORES[store] for store in stores if store in REFERENCE_STORES}
+    return PlannedSuite(
+        strategy=matrix.suite.strategy,
+        serializers=matrix.suite.serializers,
+        timeout=matrix.suite.timeout,
+        unknown=tuple(store for store in stores if store not in known),
+        known=plan_suite(matrix, known, selection),
+    )
+
+
+def plan_json(matrix: Matrix, selection: Selection | None = None) -> dict[str, Any]:
+    """Return the plan as plain values for JSON; URLs of servers come without passwords.
+
+    Raises:
+        UsageError: the selection is not one of this matrix.
+    """
+    planned = plan(matrix, selection)
     return {
         "schema": 1,
         "matrix": planned.source,
@@ -86,6 +138,33 @@ def plan_json(matrix: Matrix) -> dict[str, Any]:
         "stores": list(planned.stores),
         "pairs": planned.pairs,
         "processes": planned.processes,
+        "suite": _suite_json(planned),
+    }
+
+
+def _suite_json(planned: Plan) -> dict[str, Any]:
+    """Return the suite's plan; what the stores need is null where nobody knows it yet."""
+    suite = planned.suite
+    known = {
+        name: {"needs": list(store.needs), "takes_serializer": store.takes_serializer}
+        for name, store in REFERENCE_STORES.items()
+    }
+    return {
+        "stores": [
+            {
+                "name": name,
+                **known.get(name, {"needs": None, "takes_serializer": None}),
+                "lacks": list(suite.known.unserved.get(name, ())),
+            }
+            for name in planned.stores
+        ],
+        "serializers": list(suite.serializers),
+        "strategy": suite.strategy,
+        "timeout": suite.timeout,
+        "pairs": suite.known.pairs,
+        "covered": suite.known.covered,
+        "processes": len(suite.known.processes),
+        "cells": len(suite.known.cells),
     }
 
 
@@ -99,9 +178,31 @@ def lines(planned: Plan, *, verbose: bool = False) -> list[str]:
         *section("servers", ((each.name, each.text) for each in planned.servers), SHOWN_SERVERS),
         f"serializers: {_joined(planned.serializers)}",
         f"payloads: {_joined(planned.payloads)}",
-        f"stores: {_joined(planned.stores)}",
         f"work: {planned.pairs} (writer, reader) pairs, {planned.processes} worker processes",
+        *section("stores", _store_rows(planned), SHOWN_STORES),
+        f"serializers of the suite: {_joined(planned.suite.serializers, none=_OWN)}",
+        f"suite: {_suite_work(planned.suite)}",
     ]
+
+
+def _store_rows(planned: Plan) -> Iterator[tuple[str, str]]:
+    for name in planned.stores:
+        lacks = planned.suite.known.unserved.get(name)
+        if name in planned.suite.unknown:
+            yield name, "what it needs is known when it runs"
+        elif lacks:
+            yield name, f"cannot run: needs {' and '.join(lacks)}, and no such server is listed"
+        else:
+            store = REFERENCE_STORES[name]
+            yield name, f"needs {' and '.join(store.needs)}, takes a serializer"
+
+
+def _suite_work(suite: PlannedSuite) -> str:
+    found = suite.known
+    covered = f"{found.covered} of {found.pairs} value pairs covered"
+    work = f"{len(found.processes)} processes, {len(found.cells)} cells"
+    rest = f"; stores not counted: {len(suite.unknown)}" if suite.unknown else ""
+    return f"{suite.strategy}, {covered}, {work}{rest}"
 
 
 def _section(
@@ -117,8 +218,8 @@ def _section(
         yield f"  ... and {len(found) - len(shown)} more (-v shows all)"
 
 
-def _joined(words: Iterable[str]) -> str:
-    return ", ".join(words) or "none"
+def _joined(words: Iterable[str], none: str = "none") -> str:
+    return ", ".join(words) or none
 
 
 def _environment_row(planned: PlannedEnvironment) -> tuple[str, str]:

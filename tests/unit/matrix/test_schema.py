@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.build import build, problems
-from memory_matrix.matrix.model import CompatOptions, Matrix
+from memory_matrix.matrix.model import CompatOptions, Matrix, SuiteOptions
 from memory_matrix.matrix.read import QUICK, read
 from memory_matrix.matrix.schema import PATH, text
 
@@ -47,12 +47,15 @@ def test_what_is_shipped_is_valid(path: Path) -> None:
     VALIDATOR.validate(as_json(table_of(path)))
 
 
-def test_defaults_are_those_of_the_reader() -> None:
-    shown = SCHEMA["properties"]["compat"]["properties"]
-    defaults = CompatOptions()
+@pytest.mark.parametrize(
+    ("table", "defaults"), [("compat", CompatOptions()), ("suite", SuiteOptions())]
+)
+def test_defaults_are_those_of_the_reader(table: str, defaults: object) -> None:
+    shown = SCHEMA["properties"][table]["properties"]
+    options = [key for key in shown if key != "waiver"]
 
-    assert {key: value["default"] for key, value in shown.items()} == as_json(
-        {key: getattr(defaults, key.replace("-", "_")) for key in shown}
+    assert {key: shown[key]["default"] for key in options} == as_json(
+        {key: getattr(defaults, key.replace("-", "_")) for key in options}
     )
 
 
@@ -77,7 +80,10 @@ SHAPE = re.compile(
 )
 """Sentences on what the schema knows too: keys and types."""
 
-WORDS = ("axes", "python", "packages", "environment", "name", "env", "servers", "until", "", "a.b")
+WORDS = (
+    *("axes", "python", "packages", "environment", "name", "env", "servers", "until", "", "a.b"),
+    *("suite", "waiver", "store", "strategy", "serializers"),
+)
 
 
 def spots(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -123,8 +129,26 @@ MUTATIONS: tuple[Callable[[random.Random, Any, Any], None], ...] = (
 )
 
 
+SUITE = {
+    "serializers": ["pickle"],
+    "strategy": "pairwise",
+    "timeout": 5,
+    "waiver": [
+        {
+            "store": "PostgresStore",
+            "case": "vec_*",
+            "environment": "next",
+            "server": "pg17",
+            "reason": "issue 7",
+            "until": "2026-12-31",
+        }
+    ],
+}
+
+
 def mutated(chance: random.Random) -> dict[str, Any]:
     table = table_of(EXAMPLE)
+    table["suite"] |= copy.deepcopy(SUITE)
     for _ in range(chance.randint(1, 4)):
         places = list(spots(table))
         if places:
