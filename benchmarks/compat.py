@@ -24,7 +24,7 @@ from typing import Any
 
 from memory_matrix.compat.model import Writes
 from memory_matrix.compat.reading import comparison
-from memory_matrix.compat.run import RunOptions, run_compat
+from memory_matrix.compat.run import run_compat
 from memory_matrix.compat.workers import run_tasks
 from memory_matrix.compat.workshop import Workshop
 from memory_matrix.compat.writing import write_all
@@ -36,6 +36,7 @@ from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import CompatOptions, EnvironmentSpec, Matrix
 from memory_matrix.matrix.read import builtin_quick
 from memory_matrix.progress import Progress
+from memory_matrix.running import RunOptions
 
 PYTHONS = ("3.14", "3.13", "3.12", "3.11", "3.10", "3.9", "3.8")
 SERIALIZERS = ("pickle", "json", "orjson", "msgpack", "cbor2", "cloudpickle")

@@ -344,9 +344,10 @@ def _positive(text: str) -> int:
 
 
 def _compat(options: argparse.Namespace) -> int:
-    from memory_matrix.compat.run import RunOptions, run_compat
+    from memory_matrix.compat.run import run_compat
     from memory_matrix.environments.cache import default_cache
     from memory_matrix.report import files, sentences
+    from memory_matrix.running import RunOptions
 
     matrix, selection = _matrix(options)
     strict = bool(os.environ.get("CI")) if options.strict is None else options.strict

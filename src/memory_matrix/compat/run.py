@@ -6,13 +6,12 @@ import datetime as dt
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memory_matrix import __version__
 from memory_matrix.compat.events import differences
 from memory_matrix.compat.hints import load_hints
 from memory_matrix.compat.judging import Drift, Evidence, in_force, judge, stale
@@ -21,37 +20,21 @@ from memory_matrix.compat.reading import count_steps, read_all
 from memory_matrix.compat.storing import store_all
 from memory_matrix.compat.workshop import Workshop
 from memory_matrix.compat.writing import write_all
-from memory_matrix.environments.build import build_all
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.patterns import matches
-from memory_matrix.matrix.select import Selection
 from memory_matrix.progress import Progress
 from memory_matrix.report.model import (
     Difference,
-    EnvironmentRecord,
     PayloadRecord,
     Report,
-    ServerRecord,
 )
 from memory_matrix.runfolder import run_folder
+from memory_matrix.running import RunOptions, build, empty_report, stops
 from memory_matrix.servers.model import Server
 from memory_matrix.servers.model import Unavailable as UnavailableServer
 from memory_matrix.servers.starting import start_all
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How a run is done, as opposed to what the matrix says."""
-
-    cache: Path
-    jobs: int = 2
-    strict: bool = False
-    """Whether an environment or a server that cannot be had ends the run before anything is read."""
-    download: bool = False
-    refresh: bool = False
-    selection: Selection = field(default_factory=Selection)
 
 
 def run_compat(matrix: Matrix, options: RunOptions, progress: Progress) -> Report:
@@ -66,12 +49,12 @@ def run_compat(matrix: Matrix, options: RunOptions, progress: Progress) -> Repor
     """
     with ExitStack() as stack:
         folder = stack.enter_context(run_folder())
-        had = _build(matrix, options, progress)
-        if _stops(had, options):
-            return _report(matrix, had, ())
+        had = build(matrix, matrix.environments, options, progress)
+        if stops(had, options):
+            return empty_report(matrix, had, ())
         servers = _start(matrix, folder, options, progress, stack)
-        if _stops(servers, options):
-            return _report(matrix, had, servers)
+        if stops(servers, options):
+            return empty_report(matrix, had, servers)
         return _compat(matrix, options, progress, _workshop(matrix, folder, options), had, servers)
 
 
@@ -93,14 +76,14 @@ def _compat(
     with progress.phase("Reading", count_steps(writes, variants) * len(readers)) as step:
         reads = read_all(workshop, readers, writes, variants, step)
     had = _without_broken(had, writes, reads)
-    if _stops(had, options):
-        return _report(matrix, had, servers)
+    if stops(had, options):
+        return empty_report(matrix, had, servers)
     evidence = _evidence(matrix, workshop, had, writes, variants, reads)
     known = in_force(matrix.known, _today())
     cells = tuple(judge(evidence, known, load_hints()))
     _refuse_unknown_payloads(matrix, evidence)
     return replace(
-        _report(matrix, had, servers),
+        empty_report(matrix, had, servers),
         cells=cells,
         payloads=tuple(_problems(evidence.writes.values())),
         # Of a part of the matrix nobody can say that an entry matches nothing any more.
@@ -108,32 +91,11 @@ def _compat(
     )
 
 
-def _build(
-    matrix: Matrix, options: RunOptions, progress: Progress
-) -> tuple[Environment | Unavailable, ...]:
-    with progress.environments([spec.name for spec in matrix.environments]) as on_event:
-        return build_all(
-            matrix.environments,
-            cache=options.cache,
-            root=matrix.root,
-            jobs=options.jobs,
-            download=options.download,
-            refresh=options.refresh,
-            on_event=on_event,
-        )
-
-
 def _start(
     matrix: Matrix, folder: Path, options: RunOptions, progress: Progress, stack: ExitStack
 ) -> tuple[Server | UnavailableServer, ...]:
     with progress.phase("Starting servers", None):
         return stack.enter_context(start_all(matrix.servers, folder=folder, cache=options.cache))
-
-
-def _stops(had: Sequence[object], options: RunOptions) -> bool:
-    """Say whether what could not be had ends the run: all of it, or with `strict` any."""
-    missing = sum(isinstance(each, Unavailable | UnavailableServer) for each in had)
-    return missing > 0 and (options.strict or missing == len(had))
 
 
 def _workshop(matrix: Matrix, folder: Path, options: RunOptions) -> Workshop:
@@ -218,54 +180,8 @@ def _refuse_unknown_payloads(matrix: Matrix, evidence: Evidence) -> None:
             )
 
 
-def _report(
-    matrix: Matrix,
-    had: Sequence[Environment | Unavailable],
-    servers: Sequence[Server | UnavailableServer],
-) -> Report:
-    """Return a report of what was had, with no cells yet."""
-    return Report(
-        environments=tuple(_environment_record(each) for each in had),
-        servers=tuple(_server_record(each) for each in servers),
-        fail_on=matrix.compat.fail_on,
-        directions=matrix.compat.directions,
-        version=__version__,
-        matrix=None if matrix.source is None else _shown(matrix.source),
-    )
-
-
 def _today() -> dt.date:
     return dt.datetime.now(dt.timezone.utc).date()
-
-
-def _shown(path: Path) -> str:
-    """Return `path` as a user in this folder would name it."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
-
-
-def _environment_record(had: Environment | Unavailable) -> EnvironmentRecord:
-    spec = had.spec
-    if isinstance(had, Unavailable):
-        return EnvironmentRecord(
-            spec.name,
-            spec.python,
-            status="unavailable",
-            reason=had.reason,
-            requires=spec.packages,
-            env=dict(spec.env),
-            interpreter_missing=had.interpreter_missing,
-        )
-    return EnvironmentRecord(
-        spec.name, had.python, had.packages, "ready", None, spec.packages, dict(spec.env)
-    )
-
-
-def _server_record(had: Server | UnavailableServer) -> ServerRecord:
-    source = had.source
-    if isinstance(had, UnavailableServer):
-        return ServerRecord(source.name, source.kind, None, source.text, "unavailable", had.reason)
-    return ServerRecord(source.name, source.kind, had.version, source.text)
 
 
 def _problems(writes: Iterable[Writes]) -> Iterator[PayloadRecord]:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_matrix.compat.run import RunOptions, run_compat
+from memory_matrix.compat.run import run_compat
 from memory_matrix.matrix.read import builtin_quick
 from memory_matrix.progress import Progress
+from memory_matrix.running import RunOptions
 
 pytestmark = pytest.mark.integration
 
