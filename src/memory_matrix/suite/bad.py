@@ -1,0 +1,56 @@
+"""What a store refuses by its own policy: for cases in which one part of a call is bad."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from memory_matrix.stores.policy import Policy
+from memory_matrix.stores.protocol import Message, Record
+from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.samples import record
+
+Named = Mapping[str, Any]
+
+
+def bad_messages(memory: Memory) -> dict[str, Message]:
+    """Return messages that the store refuses, by what is wrong with them; ends the case if none is known."""
+    found = {what: Message("user", text) for what, text in _texts(memory.policy).items()}
+    if "metadata" in memory.policy.message_fields:
+        values = _values(memory.policy).items()
+        found |= {what: Message("user", "bad", metadata={"bad": value}) for what, value in values}
+    if not found:
+        memory.not_offered("its policy names no message that it refuses")
+    return found
+
+
+def bad_records(memory: Memory) -> dict[str, Record]:
+    """Return records that the store refuses, by what is wrong with them; ends the case if none is known."""
+    good = record(memory, "bad", "bad")
+    found = {what: replace(good, text=text) for what, text in _texts(memory.policy).items()}
+    values = _values(memory.policy).items()
+    found |= {what: replace(good, metadata={"bad": value}) for what, value in values}
+    if memory.offers("search"):
+        found["a vector too long"] = replace(good, vector=(0.5,) * (memory.env.dimensions + 1))
+    if not found:
+        memory.not_offered("its policy names no record that it refuses")
+    return found
+
+
+def _texts(policy: Policy) -> Named:
+    found = {}
+    if policy.nul == "refuse":
+        found["a NUL in the text"] = "b\0d"
+    if policy.surrogate == "refuse":
+        found["a lone surrogate in the text"] = "b\ud800d"
+    return found
+
+
+def _values(policy: Policy) -> Named:
+    found: dict[str, Any] = {}
+    if policy.nan == "refuse":
+        found["NaN in the metadata"] = float("nan")
+    if policy.value_kinds["set"] == "refuse":
+        found["a set in the metadata"] = {1, 2}
+    return found

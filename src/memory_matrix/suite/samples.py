@@ -1,0 +1,41 @@
+"""Messages and records to store, and what of a record every store gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from memory_matrix.stores.protocol import Message, Record
+from memory_matrix.suite.embedding import embed
+from memory_matrix.suite.memory import Memory
+
+Plain = tuple[str, str, dict[str, Any]]
+
+
+def record(
+    memory: Memory, id_: str, text: str = "", metadata: Mapping[str, Any] | None = None
+) -> Record:
+    """Return a record, with the vector of its text where the store searches."""
+    text = text or f"text of {id_}"
+    vector = tuple(embed([text])[0]) if memory.offers("search") else None
+    return Record(id_, text, vector, dict(metadata or {}))
+
+
+def plain(found: Record) -> Plain:
+    """Return what of a record every store gives back: id, text and metadata."""
+    return found.id, found.text, dict(found.metadata)
+
+
+def plains(found: Iterable[Record]) -> list[Plain]:
+    """Return the same of several."""
+    return [plain(each) for each in found]
+
+
+def messages(texts: Iterable[str]) -> list[Message]:
+    """Return one user message per text."""
+    return [Message("user", text) for text in texts]
+
+
+def numbered(name: str, count: int) -> list[str]:
+    """Return texts that neither sort nor hash in the order in which they are written."""
+    return [f"{(index * 7 + 3) % 10}-{name}-{index}" for index in range(count)]
