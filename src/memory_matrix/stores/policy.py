@@ -17,7 +17,8 @@ from memory_matrix.errors import UsageError
 T = TypeVar("T")
 
 Keeping = Literal["keep", "clean", "refuse"]
-KindKeeping = Literal["keep", "text", "refuse"]
+KindKeeping = Literal["keep", "text", "plain", "refuse"]
+"""`plain`: as what JSON has of it: a list for a tuple or a set, its value for a member of an enum."""
 Ttl = Literal["keep", "clear"]
 Ids = Literal["last-wins", "refuse"]
 
@@ -32,7 +33,7 @@ METRICS = ("cosine", "l2", "ip")
 
 
 def _declared(default: T, doc: str) -> T:
-    value: T = field(default=default, metadata={"doc": doc})
+    value: T = field(default_factory=lambda: default, metadata={"doc": doc})
     return value
 
 
@@ -57,6 +58,9 @@ class Policy:
     )
     message_fields: tuple[str, ...] = _declared(MESSAGE_FIELDS, "what of a message is carried")
     scope_parts: tuple[str, ...] = _declared(("session",), "which parts of a scope it has")
+    record_parts: tuple[str, ...] = _declared(
+        ("namespace",), "which parts of a scope tell records apart"
+    )
 
     # Order, limits and lists.
     order: Literal["call", "time"] = _declared("call", "what the order of messages follows")
@@ -75,6 +79,9 @@ class Policy:
     default_limit: int | None = _declared(None, "how many a listing gives where nobody says")
     namespaces: Literal["exact", "prefix"] = _declared(
         "exact", "whether a namespace's listings and searches hold those of longer namespaces"
+    )
+    namespace_wildcard: str | None = _declared(
+        None, "the part that stands for any one part in the prefix of list_namespaces"
     )
     empty_session: Literal["made", "none"] = _declared(
         "none", "whether appending no message makes a session"
@@ -147,6 +154,7 @@ class Policy:
     index: Literal["hnsw", "ivfflat", "none"] = _declared("none", "its vector index")
 
     # Time.
+    time_zone: Literal["utc", "any"] = _declared("utc", "the zone of the times that come back")
     naive_time: Literal["refuse", "utc"] = _declared("refuse", "a time without a zone as input")
     old_schema: Literal["migrate", "refuse"] = _declared(
         "migrate", "opening on the data of an earlier release"
@@ -196,6 +204,7 @@ def _completed(answers: Mapping[str, Any]) -> dict[str, Any]:
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "filters": FILTER_OPERATORS,
     "scope_parts": SCOPE_PARTS,
+    "record_parts": SCOPE_PARTS,
     "message_fields": MESSAGE_FIELDS,
     "metrics": METRICS,
 }
