@@ -111,6 +111,8 @@ class Page:
 
     items: Sequence[Any]
     cursor: Any = None
+    total: int | None = None
+    """How many the whole listing has, for stores that say so."""
 
 
 @dataclass(frozen=True)

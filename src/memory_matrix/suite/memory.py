@@ -341,9 +341,21 @@ class Memory:
             left |= self.site.row_times(self.raw_rows(scope))
         return left
 
-    def expire_now(self, scope: Scope) -> Any:
-        """Let the time to live of all that the scope has pass at once."""
-        return self.call("expire_now", scope)
+    def expire_now(self, scope: Scope) -> None:
+        """Let the time to live of all that the scope has pass at once; returns when it has."""
+        self.require("expire_now")
+        keys = self.raw_keys(scope) if self.offers("raw_keys") else []
+        self.call("expire_now", scope)
+        if keys:
+            self.site.wait_for_expiry(keys)
+
+    def age(self, scope: Scope, seconds: float) -> None:
+        """Let `seconds` of the time to live of all that the scope has pass, from outside the store."""
+        self.traces(scope)  # ends the case where there is nothing to see
+        if self.offers("raw_keys"):
+            self.site.age_keys(self.raw_keys(scope), seconds)
+        if self.offers("raw_rows") and not self.site.age_rows(self.raw_rows(scope), seconds):
+            self.not_offered("no column of its tables holds the time that raw_rows gives")
 
     def corrupt(self, scope: Scope, index: int) -> Any:
         """Make the message at `index` unreadable."""

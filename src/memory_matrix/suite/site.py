@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -20,6 +21,9 @@ from memory_matrix.suite.outcomes import CaseSkipped, HarnessError
 
 Kind = Literal["postgres", "redis"]
 Topology = Literal["single", "sentinel", "cluster"]
+
+_LONGEST_EXPIRY = 10.0
+"""Seconds within which a server has dropped what expires within a millisecond."""
 PRIMARY_NAME = "primary"
 """The name by which the sentinels of a private server know the primary."""
 
@@ -95,6 +99,50 @@ class Site:
             for name, left in zip(names, pipeline.execute(), strict=True)
             if left != -2
         }
+
+    def wait_for_expiry(self, keys: Iterable[str]) -> None:
+        """Return when the server no longer has those keys that were about to expire."""
+        ends = time.monotonic() + _LONGEST_EXPIRY
+        while any(left is not None and left < 1 for left in self.redis_times(keys).values()):
+            if time.monotonic() > ends:
+                raise HarnessError("the server keeps keys whose time to live has passed")
+
+    def age_keys(self, keys: Iterable[str], seconds: float) -> None:
+        """Let `seconds` of the keys' time to live pass."""
+        for name, left in self.redis_times(keys).items():
+            if left is not None:
+                self.redis_client.pexpire(name, round((left - seconds) * 1000))
+
+    def age_rows(self, rows: Iterable[RawRow], seconds: float) -> bool:
+        """Let `seconds` of the rows' time to live pass, by the columns that hold it.
+
+        Returns whether rows that have one have such a column.
+        """
+        ends: dict[str, set[dt.datetime]] = {}
+        for row in rows:
+            if row.expires_at is not None:
+                ends.setdefault(row.table, set()).add(row.expires_at)
+        aged = [
+            self.sql(
+                f'UPDATE "{table}" SET "{column}" = "{column}" - make_interval(secs => %s)'  # noqa: S608 - names from the catalogue
+                f' WHERE "{column}" = ANY(%s) RETURNING 1',
+                seconds,
+                list(times),
+            )
+            for table, times in ends.items()
+            for column in self._time_columns(table)
+        ]
+        return not ends or any(aged)
+
+    def _time_columns(self, table: str) -> list[str]:
+        _, place = self._postgres()
+        found = self.sql(
+            "SELECT column_name FROM information_schema.columns WHERE table_schema = %s"
+            " AND table_name = %s AND data_type LIKE 'timestamp%%'",
+            place.schema,
+            table,
+        )
+        return [name for (name,) in found]
 
     def row_times(self, rows: Iterable[RawRow]) -> dict[str, float | None]:
         """Return the seconds that each row has left; None for those without an end."""
