@@ -1,0 +1,225 @@
+"""Every call by which a store takes text and metadata, so that a case can try all of them alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
+
+from memory_matrix.stores.protocol import Message, Record, Scope
+from memory_matrix.suite import expect
+from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.samples import vector
+
+Carried = Literal["text", "metadata"]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a case wants kept."""
+
+    text: str = "something to keep"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Way(ABC):
+    """One call that writes, on a place of its own, which holds something already."""
+
+    def __init__(self, memory: Memory, name: str) -> None:
+        self.memory = memory
+        self.name = name
+
+    @abstractmethod
+    def write(self, contents: Sequence[Content]) -> None:
+        """Write `contents` by this call."""
+
+    @abstractmethod
+    def read(self) -> Mapping[str, list[Content]]:
+        """Return what was written, as each call that reads gives it."""
+
+    @abstractmethod
+    def untouched(self) -> None:
+        """Fail unless the place holds what it held at first, and nothing else."""
+
+
+class _Messages(Way):
+    def __init__(self, memory: Memory, name: str) -> None:
+        super().__init__(memory, name)
+        self._scope = Scope(session=name)
+        memory.say(self._scope, "before")
+
+    def write(self, contents: Sequence[Content]) -> None:
+        messages = [Message("user", each.text, metadata=each.metadata) for each in contents]
+        if self.name == "append_with":
+            self.memory.append_with(self.memory.load(self._scope), messages)
+        else:
+            self.memory.call(self.name, self._scope, messages)
+
+    def read(self) -> Mapping[str, list[Content]]:
+        messages = self.memory.read(self._scope)
+        written = messages if self.name == "replace" else messages[1:]
+        return {"read": [Content(each.text, dict(each.metadata)) for each in written]}
+
+    def untouched(self) -> None:
+        expect.equal(
+            f"the history after a refused {self.name}", self.memory.texts(self._scope), ["before"]
+        )
+
+
+class _Records(Way):
+    def __init__(self, memory: Memory, name: str) -> None:
+        super().__init__(memory, name)
+        self._scope = Scope(namespace=(name,))
+        self._before = Record("before", "before", vector(memory), {"before": True})
+        memory.put(self._scope, self._before)
+        self._written = 0
+
+    def write(self, contents: Sequence[Content]) -> None:
+        records = [
+            Record(f"r{number}", each.text, vector(self.memory, number), each.metadata)
+            for number, each in enumerate(contents)
+        ]
+        self._write(records)
+        self._written = len(records)
+
+    def _write(self, records: Sequence[Record]) -> None:
+        if self.name == "put_many":
+            self.memory.put_many(self._scope, records)
+        else:
+            for each in records:
+                self.memory.put(self._scope, each)
+
+    def read(self) -> Mapping[str, list[Content]]:
+        ids = [f"r{number}" for number in range(self._written)]
+        one_by_one = [self.memory.get(self._scope, each) for each in ids]
+        found = {"get": [_content(each) for each in one_by_one if each is not None]}
+        if self.memory.offers("list_records"):
+            listed = {each.id: each for each in self.memory.all_records(self._scope)}
+            found["list_records"] = [_content(listed[each]) for each in ids if each in listed]
+        return found
+
+    def untouched(self) -> None:
+        what = f"after a refused {self.name}"
+        before = self.memory.get(self._scope, "before")
+        expect.equal(
+            f"the record that was there {what}", _contents(before), _contents(self._before)
+        )
+        expect.equal(f"the refused record {what}", self.memory.get(self._scope, "r0"), None)
+        if self.memory.offers("list_records"):
+            ids = [each.id for each in self.memory.all_records(self._scope)]
+            expect.equal(f"the records listed {what}", ids, ["before"])
+
+
+class _Updates(_Records):
+    def _write(self, records: Sequence[Record]) -> None:
+        for each in records:
+            self.memory.put(self._scope, Record(each.id, "to be changed", each.vector))
+            self.memory.update(self._scope, each.id, text=each.text, metadata=dict(each.metadata))
+
+    def untouched(self) -> None:
+        held = self.memory.get(self._scope, "r0")
+        expect.equal(
+            "the record after a refused update", _contents(held), [Content("to be changed")]
+        )
+
+
+class _State(Way):
+    def __init__(self, memory: Memory, name: str) -> None:
+        super().__init__(memory, name)
+        self._scope = Scope(session=name)
+        self._written = 0
+        self._set({"before": "before"})
+
+    def _set(self, delta: Mapping[str, Any]) -> None:
+        loads = self.memory.offers("load")
+        handle = self.memory.load(self._scope) if loads else self._scope
+        self.memory.set_state(handle, delta)
+
+    def write(self, contents: Sequence[Content]) -> None:
+        self._set(
+            {
+                f"s{number}": {"text": each.text, "metadata": each.metadata}
+                for number, each in enumerate(contents)
+            }
+        )
+        self._written = len(contents)
+
+    def read(self) -> Mapping[str, list[Content]]:
+        state = self.memory.get_state(self._scope)
+        written = [state[f"s{number}"] for number in range(self._written)]
+        return {"get_state": [Content(each["text"], each["metadata"]) for each in written]}
+
+    def untouched(self) -> None:
+        state = self.memory.get_state(self._scope)
+        expect.equal("the state after a refused set_state", state, {"before": "before"})
+
+
+def ways(memory: Memory, carried: Carried = "text") -> list[Way]:
+    """Return every way that the store has of writing text, or metadata; the case ends if there is none."""
+    found: list[Way] = []
+    tested = memory.tested
+    if tested.part("conversation") and carried in memory.policy.message_fields:
+        found += [_Messages(memory, name) for name in _message_calls(memory)]
+    if tested.part("records"):
+        found += [_Records(memory, name) for name in ("put", "put_many") if memory.offers(name)]
+        found += [_Updates(memory, "update")] if memory.offers("update") else []
+    if tested.part("state"):
+        found.append(_State(memory, "set_state"))
+    if not found:
+        memory.not_offered(f"nothing that the store keeps carries {carried}")
+    return found
+
+
+def come_back(memory: Memory, contents: Sequence[Content], carried: Carried = "text") -> None:
+    """Fail unless `contents` come back equal, whichever way they are written and read."""
+    for way in ways(memory, carried):
+        way.write(contents)
+        comes_back(way, contents, carried)
+
+
+def comes_back(way: Way, contents: Sequence[Content], carried: Carried) -> None:
+    """Fail unless what was written by `way` comes back equal."""
+    wanted = [getattr(each, carried) for each in contents]
+    for reader, got in way.read().items():
+        kept = [getattr(each, carried) for each in got]
+        expect.equal(f"the {carried} written by {way.name}, read by {reader}", kept, wanted)
+
+
+def is_refused(way: Way, content: Content, what: str) -> None:
+    """Fail unless `way` refuses `content`, leaves nothing of it behind and goes on working."""
+    way.memory.refused(f"{way.name} of {what}", lambda: way.write([content]))
+    stays_usable(way)
+
+
+def stays_usable(way: Way) -> None:
+    """Fail unless a refused write has left nothing, and the next write works."""
+    way.untouched()
+    good = [Content("after the refusal", {"good": "after the refusal"})]
+    way.write(good)
+    comes_back(way, good, "text")
+
+
+def equal_or_refused(memory: Memory, content: Content, carried: Carried = "metadata") -> None:
+    """Fail unless every way of writing refuses `content`, or gives it back equal."""
+    for way in ways(memory, carried):
+        if memory.attempt(partial(way.write, [content])).refused:
+            stays_usable(way)
+        else:
+            comes_back(way, [content], carried)
+
+
+def _message_calls(memory: Memory) -> list[str]:
+    calls = [call for call in ("append", "replace") if memory.offers(call)]
+    return (
+        [*calls, "append_with"] if memory.offers("load") and memory.offers("append_with") else calls
+    )
+
+
+def _content(record: Record) -> Content:
+    return Content(record.text, dict(record.metadata))
+
+
+def _contents(record: Record | None) -> list[Content]:
+    return [] if record is None else [_content(record)]
