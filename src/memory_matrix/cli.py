@@ -9,20 +9,21 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from memory_matrix import __version__
+from memory_matrix.arguments import parser
 from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from memory_matrix.matrix.model import Matrix
     from memory_matrix.matrix.select import Selection
     from memory_matrix.progress import Progress
-    from memory_matrix.report.model import EnvironmentRecord, Report, ServerRecord
+    from memory_matrix.report.model import EnvironmentRecord, Report, ServerRecord, StoreRecord
+    from memory_matrix.running import RunOptions
 
 INTERRUPTED = 130
 
@@ -30,76 +31,6 @@ CLEANING = 5.0
 """Seconds after a signal to end in which others are taken for the same wish."""
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-_DESCRIPTION = """\
-Find what breaks in AI-agent memory when versions change.
-
-memory-matrix writes memory in each environment of a matrix (Python versions, package versions,
-releases of your app), keeps the bytes on real Redis and Postgres servers, reads them in every other
-environment, and reports what breaks. Without a matrix file it runs a small built-in matrix.
-"""
-
-_EXIT_CODES = """\
-exit codes:
-  0  nothing that fail-on names
-  1  it found some
-  2  the matrix file or the command line is wrong
-  3  an environment or a server that the matrix requires could not be had
-  4  the tool itself could not do its work
-  130, 143  it was interrupted (Ctrl-C), or told to end (SIGTERM)
-"""
-
-_EPILOG = f"""\
-{_EXIT_CODES}
-examples:
-  memory-matrix compat                          run the matrix of this folder
-  memory-matrix plan                            show what the matrix file expands to
-  memory-matrix compat --select 'serializer=pickle reader=next'
-  memory-matrix report --from memory-matrix-report
-"""
-
-_COMPAT_EPILOG = f"""\
-a small memory-matrix.toml:
-  [[environment]]
-  name = "production"
-  python = "3.11"
-  packages = ["pydantic==2.5.3"]
-
-  [[environment]]
-  name = "next"
-  python = "3.13"
-  packages = ["pydantic>=2.9"]
-
-  [compat]
-  serializers = ["pickle", "app/codec.py:codec"]
-  payloads = ["builtin", "payloads.py"]
-
-{_EXIT_CODES}
-examples:
-  memory-matrix compat --fail-on drifted        fail on less than a break
-  memory-matrix compat --select 'writer=old reader=new payload=tool_*'
-  memory-matrix compat -c ci/memory-matrix.toml --report-dir out --strict
-"""
-
-_PLAN_EPILOG = """\
-exit codes:
-  0  it is shown
-  2  the matrix file or the command line is wrong
-
-examples:
-  memory-matrix plan -c ci/memory-matrix.toml
-  memory-matrix plan --select 'writer=old' --json
-"""
-
-_REPORT_EPILOG = """\
-exit codes:
-  0  it is shown
-  2  the report or the command line is wrong
-
-examples:
-  memory-matrix report -v                       everything there is
-  memory-matrix report --from out --format markdown
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         try:
-            options = _parser().parse_args(arguments)
-            return int(options.run(options))
+            options = parser().parse_args(arguments)
+            return _COMMANDS[options.command](options)
         finally:
             _flush()
     except BrokenPipeError:  # nobody reads: `| head`
@@ -192,174 +123,67 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong as every other error of the tool is said."""
+def _run_both(options: argparse.Namespace) -> int:
+    from memory_matrix.compat.run import run_compat
+    from memory_matrix.matrix import select
+    from memory_matrix.suite.run import run_suite
 
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\nSee `{self.prog} --help`.")
-
-
-_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"  # noqa: SLF001 - it has no other name
-
-
-def _parser() -> _Parser:
-    parser = _Parser(
-        prog="memory-matrix",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"memory-matrix {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    _add_compat(commands)
-    _add_plan(commands)
-    _add_report(commands)
-    return parser
-
-
-def _add_compat(commands: _Commands) -> None:
-    command = _command(
-        commands,
-        "compat",
-        _compat,
-        "find what one environment writes and another cannot read",
-        "Write every payload with every serializer in every environment, pass the bytes through the\n"
-        "servers, read them in every environment, and report what breaks.",
-        _COMPAT_EPILOG,
-    )
-    _add_matrix_options(command)
-    _add_report_options(command)
-    group = command.add_argument_group("environments")
-    group.add_argument(
-        "-j", "--jobs", type=_positive, default=None, metavar="N",
-        help="environments at work at a time (default: the processors there are)",
-    )  # fmt: skip
-    group.add_argument(
-        "--strict", action=argparse.BooleanOptionalAction, default=None,
-        help="end with exit code 3 where an environment or a server cannot be had"
-        " (default: where CI is set)",
-    )  # fmt: skip
-    group.add_argument(
-        "--download-pythons", action="store_true",
-        help="let uv download interpreters that are missing",
-    )  # fmt: skip
-    group.add_argument(
-        "--refresh", action="store_true",
-        help="ask the package index anew which releases fit",
-    )  # fmt: skip
-
-
-def _add_plan(commands: _Commands) -> None:
-    command = _command(
-        commands,
-        "plan",
-        _plan,
-        "show what the matrix file expands to, and run nothing",
-        "Show the environments, servers, serializers and payloads that the matrix file expands to,\n"
-        "and why an environment is in or out.",
-        _PLAN_EPILOG,
-    )
-    _add_matrix_options(command)
-    command.add_argument("--json", action="store_true", help="as JSON")
-    _add_volume(command)
-
-
-def _add_report(commands: _Commands) -> None:
-    command = _command(
-        commands,
-        "report",
-        _report,
-        "show a saved report again",
-        "Render the report that an earlier run saved.",
-        _REPORT_EPILOG,
-    )
-    command.add_argument(
-        "--from", dest="source", type=Path, default=Path("memory-matrix-report"), metavar="PATH",
-        help="report.json, or the folder that holds it (default: %(default)s)",
-    )  # fmt: skip
-    command.add_argument(
-        "--format", choices=("terminal", "markdown", "json"), default="terminal",
-        help="default: %(default)s",
-    )  # fmt: skip
-    _add_volume(command)
-
-
-def _command(
-    commands: _Commands,
-    name: str,
-    run: object,
-    help_text: str,
-    description: str,
-    epilog: str,
-) -> _Parser:
-    command = commands.add_parser(
-        name,
-        help=help_text,
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    command.set_defaults(run=run)
-    return command
-
-
-def _add_matrix_options(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("matrix")
-    group.add_argument(
-        "-c", "--config", type=Path, metavar="FILE",
-        help="the matrix file (default: memory-matrix.toml, or [tool.memory-matrix] in"
-        " pyproject.toml, in this folder or one above it)",
-    )  # fmt: skip
-    group.add_argument(
-        "--select", metavar="EXPR",
-        help="run a part: KEY=GLOB terms, such as 'writer=old reader=new serializer=pickle"
-        " payload=tool_calls'; terms of one key are alternatives",
-    )  # fmt: skip
-
-
-def _add_report_options(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("report")
-    group.add_argument(
-        "--report-dir", type=Path, default=Path("memory-matrix-report"), metavar="DIR",
-        help="where report.json and report.md go (default: %(default)s)",
-    )  # fmt: skip
-    group.add_argument(
-        "--fail-on", choices=("break", "drifted", "changed", "never"),
-        help="what ends the run with exit code 1 (default: the matrix file's compat.fail-on)",
-    )  # fmt: skip
-    _add_volume(group)
-
-
-def _add_volume(command: argparse._ActionsContainer) -> None:
-    command.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-    command.add_argument("-v", "--verbose", action="store_true", help="show everything there is")
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
+    matrix = _given_matrix(options, read_matrix(options))
+    selection = select.parse(options.select or "")
+    parts = select.narrow_parts(matrix, selection)
+    run = _run_options(options, selection)
+    progress = _progress(options)
+    compat = run_compat(parts["compat"], run, progress)
+    suite = run_suite(parts["suite"], run, progress, **_suite_options(options))
+    return _ended(joined(compat, suite), options)
 
 
 def _compat(options: argparse.Namespace) -> int:
     from memory_matrix.compat.run import run_compat
-    from memory_matrix.environments.cache import default_cache
-    from memory_matrix.report import files, sentences
-    from memory_matrix.running import RunOptions
 
     matrix, selection = _matrix(options)
-    strict = bool(os.environ.get("CI")) if options.strict is None else options.strict
-    run = RunOptions(
+    report = run_compat(matrix, _run_options(options, selection), _progress(options))
+    return _ended(report, options)
+
+
+def _suite(options: argparse.Namespace) -> int:
+    from memory_matrix.matrix import select
+    from memory_matrix.suite.run import run_suite
+
+    matrix = _given_matrix(options, read_matrix(options, alone=True))
+    selection = select.parse(options.select or "")
+    matrix = select.narrow(matrix, selection, "suite")
+    run = _run_options(options, selection)
+    report = run_suite(matrix, run, _progress(options), **_suite_options(options))
+    return _ended(report, options)
+
+
+def _suite_options(options: argparse.Namespace) -> dict[str, Any]:
+    return {"seed": options.seed, "may_hold_data": options.redis_may_hold_data}
+
+
+def _run_options(options: argparse.Namespace, selection: Selection) -> RunOptions:
+    from memory_matrix.environments.cache import default_cache
+    from memory_matrix.running import RunOptions
+
+    return RunOptions(
         cache=default_cache(),
         jobs=options.jobs or _processors(),
-        strict=strict,
+        strict=_is_strict(options),
         download=options.download_pythons,
         refresh=options.refresh,
         selection=selection,
     )
-    report = run_compat(matrix, run, _progress(options))
+
+
+def _is_strict(options: argparse.Namespace) -> bool:
+    return bool(os.environ.get("CI")) if options.strict is None else options.strict
+
+
+def _ended(report: Report, options: argparse.Namespace) -> int:
+    """Show and write what a run found, and return its exit code."""
+    from memory_matrix.report import files, sentences
+
     try:
         _print_report(report, options)  # first: a full disk must not cost the findings
     finally:  # nobody reading them must not cost the report
@@ -367,7 +191,31 @@ def _compat(options: argparse.Namespace) -> int:
     if not options.quiet:
         print(sentences.verdict(report), file=sys.stderr)  # the first line has scrolled away
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
-    return exit_code(report, strict=strict)
+    return exit_code(report, strict=_is_strict(options))
+
+
+def joined(compat: Report, suite: Report) -> Report:
+    """Return one report of both parts of a run.
+
+    Environments are those of compat; what the suite needs on top of them is in its own records.
+    """
+    known = {each.name for each in compat.environments if each.status == "ready"}
+    unavailable = {
+        each.name: each
+        for each in suite.environments
+        if each.name not in known or each.status != "ready"
+    }
+    ready = [each for each in compat.environments if each.name not in unavailable]
+    servers = {each.name: each for each in (*compat.servers, *suite.servers)}
+    return replace(
+        compat,
+        environments=(*ready, *unavailable.values()),
+        servers=tuple(servers.values()),
+        suite=suite.suite,
+        stores=suite.stores,
+        strategy=suite.strategy,
+        stale_waivers=suite.stale_waivers,
+    )
 
 
 def exit_code(report: Report, *, strict: bool) -> int:
@@ -377,24 +225,44 @@ def exit_code(report: Report, *, strict: bool) -> int:
         UnavailableError: what the matrix requires could not be had. An interpreter that this machine
             lacks is excused where the run is not strict and other environments were run.
         UsageError: every cell was skipped.
+        MemoryMatrixError: cases of the suite could not be run.
     """
-    from memory_matrix.report.model import failing
+    from memory_matrix.report.model import broken_suite, failing, failing_suite
 
-    missing: list[EnvironmentRecord | ServerRecord] = [
+    missing: list[EnvironmentRecord | ServerRecord | StoreRecord] = [
         *(each for each in report.environments if each.status != "ready"),
         *(each for each in report.servers if each.status != "ready"),
+        *(each for each in report.stores if each.status != "ready"),
     ]
     excused = not strict and all(getattr(each, "interpreter_missing", False) for each in missing)
-    if missing and not (excused and report.cells):
+    if missing and not (excused and (report.cells or report.suite)):
         lines = "".join(f"\n  {each.name}: {each.reason}" for each in missing)
         raise UnavailableError(f"what the matrix requires could not be had:{lines}")
-    if all(cell.outcome == "skipped" for cell in report.cells):
+    _refuse_nothing(report)
+    if failing(report) or failing_suite(report):
+        return 1
+    if broken := broken_suite(report):
+        raise MemoryMatrixError(
+            f"{len(broken)} cases of the suite could not be run; the report says why"
+            f"\n  {broken[0].case}: {broken[0].reason}"
+        )
+    return 0
+
+
+def _refuse_nothing(report: Report) -> None:
+    """Raise where nothing was run of what was asked for."""
+    if not report.suite and all(cell.outcome == "skipped" for cell in report.cells):
         reasons = {cell.error.message for cell in report.cells if cell.error is not None}
         raise UsageError(
             "nothing was compared, every cell was skipped; the report says why"
             + "".join(f"\n  {reason}" for reason in sorted(reasons)[:5])
         )
-    return 1 if failing(report) else 0
+    if report.suite and all(each.outcome == "skipped" for each in report.suite):
+        reasons = {each.reason or "" for each in report.suite}
+        raise UsageError(
+            "no case was run, every one was skipped; the report says why"
+            + "".join(f"\n  {reason}" for reason in sorted(reasons)[:5])
+        )
 
 
 def _plan(options: argparse.Namespace) -> int:
@@ -427,23 +295,45 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
-    from memory_matrix.matrix import plan, read, select
+    """Return the matrix for compat, and the part of it that is selected."""
+    from memory_matrix.matrix import plan, select
+
+    selection = select.parse(options.select or "")
+    matrix = select.narrow(read_matrix(options), selection)
+    for note in plan.notes(matrix):
+        print(f"note: {note}", file=sys.stderr)
+    return matrix, selection
+
+
+def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
+    """Return the matrix file's matrix, or the built-in one; with `alone`, that of the suite alone."""
+    from memory_matrix.matrix import read
 
     source = options.config or read.find(Path.cwd())
-    if source is None:
+    if source is not None:
+        matrix = read.read(source)
+    else:
+        matrix = (read.builtin_suite if alone else read.builtin_quick)(Path.cwd())
         print(
             "No matrix file here: this is the built-in quick matrix. To make your own, write a"
             " memory-matrix.toml; `memory-matrix compat --help` shows a small one.",
             file=sys.stderr,
         )
-    matrix = read.builtin_quick(Path.cwd()) if source is None else read.read(source)
-    selection = select.parse(options.select or "")
-    matrix = select.narrow(matrix, selection)
-    for note in plan.notes(matrix):
-        print(f"note: {note}", file=sys.stderr)
     if getattr(options, "fail_on", None):
         matrix = replace(matrix, compat=replace(matrix.compat, fail_on=options.fail_on))
-    return matrix, selection
+    return matrix
+
+
+def _given_matrix(options: argparse.Namespace, matrix: Matrix) -> Matrix:
+    """Return the matrix with what the command line says instead of the file."""
+    from memory_matrix.matrix import override
+
+    return override.override(
+        matrix,
+        stores=options.store or (),
+        servers={"postgres": options.postgres or (), "redis": options.redis or ()},
+        strategy=options.strategy,
+    )
 
 
 def _progress(options: argparse.Namespace) -> Progress:
@@ -464,3 +354,12 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "run": _run_both,
+    "compat": _compat,
+    "suite": _suite,
+    "plan": _plan,
+    "report": _report,
+}

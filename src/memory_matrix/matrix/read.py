@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.build import build, problems
-from memory_matrix.matrix.model import Matrix
+from memory_matrix.matrix.model import CURRENT_PYTHON, EnvironmentSpec, Matrix
 from memory_matrix.matrix.places import what_is_at
 from memory_matrix.matrix.problems import At, Problem, kind, render
 from memory_matrix.toml import tomllib
@@ -68,6 +68,13 @@ def builtin_quick(root: Path) -> Matrix:
     """Return the matrix that comes with memory-matrix, for a run in the folder `root`."""
     document = _Document(_parse(QUICK.read_bytes(), QUICK.name), "the built-in quick matrix")
     return _matrix(document, root.resolve(), None)
+
+
+def builtin_suite(root: Path) -> Matrix:
+    """Return the built-in matrix of the memory test suite alone: this interpreter, nothing installed."""
+    quick = builtin_quick(root)
+    current = EnvironmentSpec("current", CURRENT_PYTHON, coordinates=(("environment", 0),))
+    return replace(quick, environments=(current,))
 
 
 def _matrix(document: _Document, root: Path, source: Path | None) -> Matrix:

@@ -71,7 +71,8 @@ def _same_scalar(left: Any, right: Any) -> bool:
         return False
     if isinstance(left, float):
         return left.hex() == right.hex()  # tells -0.0 from 0.0, and takes NaN for NaN
-    return bool(left == right)
+    equal_values: bool = left == right
+    return equal_values
 
 
 def _where(got: Any, wanted: Any) -> str:

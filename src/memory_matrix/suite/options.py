@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,10 @@ class Options:
     may_hold_data: bool
     waivers: Path | None
     results: Path | None
+    cells: Path | None = None
+    """The stores and serializers that are to be run, as the orchestrator writes them; None: all."""
+    cases: Path | None = None
+    """The names of the cases that are to be run; None: all."""
 
     def sources(self, kind: Kind) -> tuple[str, ...]:
         """Return the sources of servers of `kind`; at least one."""
@@ -73,7 +78,8 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="write what becomes of each case, as JSON lines",
     )
-    group.addoption("--memory-waivers", type=Path, metavar="FILE", help="waivers, as JSON")
+    for name in ("root", "cells", "cases", "waivers"):  # said by memory-matrix to its own processes
+        group.addoption(f"--memory-{name}", type=Path, help=argparse.SUPPRESS)
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -93,9 +99,11 @@ def read_options(config: pytest.Config) -> Options:
         redis=given["redis"],
         stores=stores,
         serializers=tuple(config.getoption("--memory-serializer") or (None,)),
-        root=config.invocation_params.dir,
+        root=config.getoption("--memory-root") or config.invocation_params.dir,
         may_hold_data=config.getoption("--redis-may-hold-data"),
         waivers=config.getoption("--memory-waivers"),
+        cells=config.getoption("--memory-cells"),
+        cases=config.getoption("--memory-cases"),
         results=config.getoption("--memory-results"),
     )
 

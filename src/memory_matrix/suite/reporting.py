@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -28,10 +29,25 @@ class StoreReports:
     def __init__(self, options: Options) -> None:
         worker = os.environ.get("PYTEST_XDIST_WORKER")
         self._waivers = [] if options.waivers is None else read_waivers(options.waivers)
+        self._selected = (
+            None if options.cases is None else set(json.loads(options.cases.read_text("utf-8")))
+        )
         self._counts: Counter[str] = Counter()
         self._ended: dict[str, CaseResult] = {}
         writes = options.results is not None and worker in _FIRST_WORKERS
         self._lines = ResultLines(options.results) if writes and options.results else None
+
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        """Leave out the cases that are not selected."""
+        if self._selected is None:
+            return
+        out = [
+            each for each in items if (case := case_of(each)) and case.case not in self._selected
+        ]
+        config.hook.pytest_deselected(items=out)
+        items[:] = [each for each in items if each not in set(out)]
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Say which cases there are before any of them runs."""
@@ -105,7 +121,7 @@ def case_of(item: pytest.Item) -> Case | None:
     return Case(
         case=name.removeprefix("test_"),
         group=str(getattr(getattr(item, "module", None), "GROUP", "")),
-        store=parameter.store.name,
+        store=parameter.store.source,
         servers=parameter.servers,
         serializer=parameter.serializer,
     )

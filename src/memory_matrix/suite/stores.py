@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -44,15 +45,26 @@ def load_stores(options: Options) -> list[StoreUnderTest]:
 
 def parameters(options: Options) -> list[StoreParameter]:
     """Return every store on every server that it needs, with every serializer that it takes."""
-    return [each for store in load_stores(options) for each in _of(store, options)]
+    found = [each for store in load_stores(options) for each in _of(store, options)]
+    if options.cells is None:
+        return found
+    wanted = json.loads(options.cells.read_text(encoding="utf-8"))
+    return [each for each in found if [each.store.source, each.serializer] in wanted]
 
 
 def _of(store: StoreUnderTest, options: Options) -> Iterator[StoreParameter]:
     kinds: list[Kind] = [kind for kind in KINDS if kind in store.needs]
     names = {kind: options.names(kind) for kind in kinds}
-    serializers = options.serializers if store.takes_serializer else (None,)
+    serializers = _serializers(options) if store.takes_serializer else (None,)
     for sources in product(*(options.sources(kind) for kind in kinds)):
         chosen = dict(zip(kinds, sources, strict=True))
         servers = tuple(names[kind][chosen[kind]] for kind in kinds)
         for serializer in serializers:
             yield StoreParameter(store, chosen, servers, serializer)
+
+
+def _serializers(options: Options) -> tuple[str | None, ...]:
+    if options.cells is None:
+        return options.serializers
+    cells = json.loads(options.cells.read_text(encoding="utf-8"))
+    return tuple(dict.fromkeys(serializer for _, serializer in cells))

@@ -6,9 +6,9 @@ import datetime as dt
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 
+from memory_matrix.matrix.patterns import matches, matches_store
 from memory_matrix.suite.results import CaseResult
 
 
@@ -26,9 +26,9 @@ class CaseWaiver:
         """Return whether it speaks of this case."""
         servers = ended.servers or ("",)
         return (
-            fnmatchcase(ended.store, self.store)
-            and fnmatchcase(ended.case, self.case)
-            and any(fnmatchcase(server, self.server) for server in servers)
+            matches_store(ended.store, self.store)
+            and matches(ended.case, self.case)
+            and any(matches(server, self.server) for server in servers)
         )
 
 

@@ -81,7 +81,7 @@ def test_examples_in_help_are_command_lines_that_are_taken(
 
     assert len(examples) >= 6
     for example in examples:
-        assert cli._parser().parse_args(shlex.split(example)[1:])
+        assert cli.parser().parse_args(shlex.split(example)[1:])
 
 
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,330 @@
+"""One run of the memory test suite, from a matrix to a report."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from memory_matrix.environments.model import Environment, Unavailable
+from memory_matrix.environments.processes import Runner, parallel
+from memory_matrix.errors import UsageError
+from memory_matrix.matrix.model import EnvironmentSpec, Matrix, ServerSource, Waiver
+from memory_matrix.matrix.patterns import matches, matches_store
+from memory_matrix.matrix.suite import StoreNeeds, Suite, SuiteCell, SuiteProcess, plan_suite
+from memory_matrix.progress import Progress, Step
+from memory_matrix.report.model import Report, StoreRecord, Strategy, SuiteResult
+from memory_matrix.runfolder import run_folder
+from memory_matrix.running import RunOptions, build, empty_report, stops
+from memory_matrix.servers.client import ServerError, Servers
+from memory_matrix.servers.model import Server
+from memory_matrix.servers.model import Unavailable as UnavailableServer
+from memory_matrix.servers.service import serve
+from memory_matrix.suite.catalogue import CaseInfo, cases
+from memory_matrix.suite.processes import Bench, describe_stores, name_servers, run_process, written
+from memory_matrix.suite.results import CaseResult, read_lines
+from memory_matrix.suite.toolkit import OLDEST_PYTHON, REQUIREMENTS, toolkit
+
+_LOOK = 0.2
+"""Seconds between two looks at how many cases have ended."""
+
+
+@dataclass(frozen=True)
+class _Had:
+    """What could be had for the suite."""
+
+    environments: tuple[Environment | Unavailable, ...]
+    stores: tuple[StoreRecord, ...] = ()
+    servers: tuple[Server | UnavailableServer, ...] = ()
+
+    def report(self, matrix: Matrix) -> Report:
+        """Return a report of it, with no cases yet."""
+        return replace(empty_report(matrix, self.environments, self.servers), stores=self.stores)
+
+
+def run_suite(
+    matrix: Matrix,
+    options: RunOptions,
+    progress: Progress,
+    *,
+    seed: int | None = None,
+    may_hold_data: bool = False,
+) -> Report:
+    """Run every store of `matrix` through every case, in every environment, on the servers.
+
+    What cannot be had is in the report as unavailable, and no case counts that did not run.
+
+    Raises:
+        UsageError: a store cannot be loaded in any environment, or no case is selected.
+    """
+    selected = _selected(options)
+    with ExitStack() as stack:
+        folder = stack.enter_context(run_folder())
+        had = _Had(build(matrix, list(map(_with_pytest, matrix.environments)), options, progress))
+        had = replace(
+            had, environments=tuple(map(_as_asked, had.environments, matrix.environments))
+        )
+        if stops(had.environments, options):
+            return had.report(matrix)
+        address = stack.enter_context(serve(folder, options.cache))
+        bench = Bench(
+            matrix=matrix,
+            runner=Runner(),
+            folder=folder,
+            toolkit=toolkit(options.cache),
+            address=address,
+            workers=1,
+            seed=int.from_bytes(os.urandom(4), "big") if seed is None else seed,
+            cases=selected,
+            may_hold_data=may_hold_data,
+        )
+        return _suite(bench, options, progress, had)
+
+
+def _suite(bench: Bench, options: RunOptions, progress: Progress, had: _Had) -> Report:
+    matrix = bench.matrix
+    needs, records = _loaded_stores(bench, options, progress, had)
+    planned = plan_suite(matrix, needs, options.selection)
+    had = replace(had, stores=records, servers=_started(bench, planned, matrix, progress))
+    if stops(had.servers, options):
+        return had.report(matrix)
+    results = tuple(_results(bench, options, progress, had, planned))
+    return replace(
+        had.report(matrix),
+        suite=tuple(sorted(results, key=_order)),
+        strategy=Strategy(
+            matrix.suite.strategy, planned.pairs, planned.covered, len(planned.cells)
+        ),
+        stale_waivers=() if options.selection.terms else tuple(_stale(matrix, results)),
+    )
+
+
+def _with_pytest(spec: EnvironmentSpec) -> EnvironmentSpec:
+    """Return what to build: what the suite needs is resolved together with what the matrix asks for."""
+    return replace(spec, packages=(*spec.packages, *REQUIREMENTS))
+
+
+def _as_asked(had: Environment | Unavailable, spec: EnvironmentSpec) -> Environment | Unavailable:
+    """Return what was had under the spec of the matrix file; too old a Python is not to be had."""
+    if isinstance(had, Environment) and _version(had.python) < OLDEST_PYTHON:
+        oldest = ".".join(map(str, OLDEST_PYTHON))
+        return Unavailable(
+            spec, f"The memory test suite needs Python {oldest} or later: leave it out by --select."
+        )
+    return replace(had, spec=spec)
+
+
+def _version(python: str) -> tuple[int, int]:
+    major, minor, *_ = python.split(".")
+    return int(major), int(minor)
+
+
+def _selected(options: RunOptions) -> tuple[CaseInfo, ...]:
+    known = cases()
+    selected = tuple(each for each in known if options.selection.allows("case", each.name))
+    if not selected:
+        patterns = " or ".join(options.selection.patterns("case"))
+        names = [each.name for each in known]
+        close = get_close_matches(patterns, names, n=1)
+        meant = f" Did you mean {close[0]!r}?" if close else ""
+        raise UsageError(
+            f"--select case={patterns} matches none of the suite's {len(known)} cases; docs/suite.md "
+            f"lists them.{meant}"
+        )
+    return selected
+
+
+# Stores and servers
+
+
+def _loaded_stores(
+    bench: Bench, options: RunOptions, progress: Progress, had: _Had
+) -> tuple[dict[str, StoreNeeds], tuple[StoreRecord, ...]]:
+    """Return what each store needs, and what it is in each environment.
+
+    Raises:
+        UsageError: a store cannot be loaded in any environment.
+    """
+    stores = bench.matrix.suite.stores
+    ready = [each for each in had.environments if isinstance(each, Environment)]
+    with progress.phase("Loading stores", len(ready)) as step:
+
+        def load(environment: Environment) -> list[Any]:
+            answers = describe_stores(bench, environment, stores)
+            step(environment.spec.name)
+            return answers
+
+        answers = parallel(bench.runner, options.jobs, load, ready)
+    needs: dict[str, StoreNeeds] = {}
+    records = []
+    for environment, described in zip(ready, answers, strict=True):
+        for answer in described:
+            records.append(_record(environment, answer))
+            if "error" not in answer:
+                wanted = StoreNeeds(tuple(answer["needs"]), answer["takes_serializer"])
+                needs.setdefault(answer["source"], wanted)
+    for store in stores:
+        if store not in needs:
+            reasons = dict.fromkeys(each.reason for each in records if each.name == store)
+            raise UsageError(" ".join(f"{reason}" for reason in reasons))
+    return needs, tuple(records)
+
+
+def _record(environment: Environment, answer: Mapping[str, Any]) -> StoreRecord:
+    name = environment.spec.name
+    if "error" in answer:
+        return StoreRecord(answer["source"], name, {}, "unavailable", answer["error"])
+    return StoreRecord(answer["source"], name, answer["policy"])
+
+
+def _started(
+    bench: Bench, planned: Suite, matrix: Matrix, progress: Progress
+) -> tuple[Server | UnavailableServer, ...]:
+    """Start the servers that some store needs, side by side."""
+    wanted = {server for cell in planned.cells for server in cell.servers}
+    sources = [server for server in matrix.servers if server in wanted]
+    with progress.phase("Starting servers", None), Servers.at(bench.address) as servers:
+
+        def start(source: ServerSource) -> Server | UnavailableServer:
+            try:
+                info = servers.shared(source.kind, written(source))
+            except ServerError as error:
+                return UnavailableServer(source, str(error))
+            return Server(source, info.url, info.version, info.flavour, info.owned)
+
+        return tuple(parallel(bench.runner, len(sources) or 1, start, sources))
+
+
+# Cases
+
+
+def _results(
+    bench: Bench, options: RunOptions, progress: Progress, had: _Had, planned: Suite
+) -> Iterator[SuiteResult]:
+    ready = {each.spec.name: each for each in had.environments if isinstance(each, Environment)}
+    down = {each.source: each.reason for each in had.servers if isinstance(each, UnavailableServer)}
+    absent = {(each.name, each.environment) for each in had.stores if each.status != "ready"}
+    todo = []
+    for process in planned.processes:
+        cells = [cell for cell in process.cells if process.environment.name in ready]
+        out = {id(cell): _why_out(cell, down, absent) for cell in cells}
+        for cell in cells:
+            if reason := out[id(cell)]:
+                yield from _skipped(cell, bench.cases, reason)
+        kept = tuple(cell for cell in cells if not out[id(cell)])
+        if kept:
+            todo.append(replace(process, cells=kept))
+    bench = replace(bench, workers=max(1, options.jobs // max(1, len(todo))))
+    total = sum(len(process.cells) for process in todo) * len(bench.cases)
+    with progress.phase("Testing", total) as step, _watched(bench, todo, step) as files:
+
+        def run(number: int) -> list[SuiteResult]:
+            process = todo[number]
+            environment = ready[process.environment.name]
+            ended = run_process(bench, environment, process, files[number])
+            return [
+                _as_reported(each, environment.spec.name) for each in name_servers(ended, process)
+            ]
+
+        for results in parallel(bench.runner, options.jobs, run, range(len(todo))):
+            yield from results
+
+
+def _why_out(
+    cell: SuiteCell, down: Mapping[ServerSource, str], absent: set[tuple[str, str]]
+) -> str | None:
+    if (cell.store, cell.environment.name) in absent:
+        return "the store cannot be loaded in this environment"
+    reasons = [f"{server.name}: {down[server]}" for server in cell.servers if server in down]
+    return reasons[0] if reasons else None
+
+
+def _skipped(cell: SuiteCell, selected: Sequence[CaseInfo], reason: str) -> Iterator[SuiteResult]:
+    servers = tuple(server.name for server in cell.servers)
+    for case in selected:
+        yield SuiteResult(
+            cell.environment.name, servers, cell.store, case.name, "skipped", reason,
+            cell.serializer, 0.0, case.group,
+        )  # fmt: skip
+
+
+def _as_reported(ended: CaseResult, environment: str) -> SuiteResult:
+    return SuiteResult(
+        environment=environment,
+        servers=ended.servers,
+        store=ended.store,
+        case=ended.case,
+        outcome=ended.outcome,
+        reason=ended.reason,
+        serializer=ended.serializer,
+        seconds=ended.seconds,
+        group=ended.group,
+    )
+
+
+@contextmanager
+def _watched(bench: Bench, todo: Sequence[SuiteProcess], step: Step) -> Iterator[list[Path]]:
+    """Make a file of results for each process, and tell `step` of each case that ends."""
+    files = []
+    for number in range(len(todo)):
+        folder = bench.folder / f"suite-{number}"
+        folder.mkdir()
+        files.append(folder / "results.jsonl")
+    finished = threading.Event()
+    watcher = threading.Thread(target=_watch, args=(files, step, finished), daemon=True)
+    watcher.start()
+    try:
+        yield files
+    finally:
+        finished.set()
+        watcher.join()
+
+
+def _watch(files: Sequence[Path], step: Step, finished: threading.Event) -> None:
+    told = 0
+    while True:
+        last = finished.wait(_LOOK)
+        ended = sum(len(read_lines(path)[1]) for path in files)
+        for _ in range(told, ended):
+            step("")
+        told = max(told, ended)
+        if last:
+            return
+
+
+def _order(result: SuiteResult) -> tuple[str, ...]:
+    return (
+        result.store,
+        result.environment,
+        *result.servers,
+        result.serializer or "",
+        result.group,
+    )
+
+
+# Waivers
+
+
+def _stale(matrix: Matrix, results: Sequence[SuiteResult]) -> Iterator[str]:
+    """Yield a sentence for each waiver in force that nothing needs any more."""
+    today = dt.datetime.now(dt.timezone.utc).date()
+    for waiver in matrix.suite.waivers:
+        covered = [each for each in results if _covers(waiver, each)]
+        if today <= waiver.until and not any(each.outcome == "waived" for each in covered):
+            what = "every case it covers passes" if covered else "it covers no case"
+            yield f"{waiver.key} ({waiver.reason}): {what}; take it out."
+
+
+def _covers(waiver: Waiver, result: SuiteResult) -> bool:
+    return (
+        matches_store(result.store, waiver.store)
+        and matches(result.case, waiver.case)
+        and matches(result.environment, waiver.environment)
+        and (waiver.server == "*" or any(matches(each, waiver.server) for each in result.servers))
+    )
