@@ -123,7 +123,7 @@ def _module(name: str, root: Path, source: str) -> Any:
         sys.path.insert(0, str(root))
     try:
         return import_source(os.path.realpath(path) if is_file else name)
-    except Exception as error:  # noqa: BLE001 - whatever a user's module raises on import
+    except Exception as error:
         raise UsageError(
             f"{source}: {name} cannot be imported: {type(error).__name__}: {_line(error)}."
         ) from error
@@ -147,7 +147,7 @@ def _adapter(found: Any, source: str) -> Any:
         return adapter
     try:
         return adapter()
-    except Exception as error:  # noqa: BLE001 - whatever a user's class raises
+    except Exception as error:
         raise UsageError(
             f"{source}: the adapter cannot be made: {type(error).__name__}: {_line(error)}."
         ) from error

@@ -70,7 +70,7 @@ def _same_scalar(left: Any, right: Any) -> bool:
     if type(left) is not type(right):
         return False
     if isinstance(left, float):
-        return left.hex() == right.hex()  # tells -0.0 from 0.0, and takes NaN for NaN
+        return float.hex(left) == float.hex(right)  # tells -0.0 from 0.0, and takes NaN for NaN
     equal_values: bool = left == right
     return equal_values
 
