@@ -1,0 +1,398 @@
+"""Group D: what happens when writers and readers meet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from threading import Event, Timer
+from typing import Any, TypeVar
+
+from memory_matrix.stores.protocol import Level, Record, Scope
+from memory_matrix.suite import calling, expect
+from memory_matrix.suite.calling import Done
+from memory_matrix.suite.locking import locked
+from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.parts import cover
+from memory_matrix.suite.samples import messages, numbered, plain, plains, record
+
+T = TypeVar("T")
+
+GROUP = "D"
+
+SCOPE = Scope()
+WORKERS = 8
+
+
+def test_conc_append_8_workers(memory: Memory) -> None:
+    """Of 8 x 50 appends to one session all 400 messages are there, each once, each worker's in order."""
+    memory.require("append")
+    _expect_all_kept(memory, _workers(memory, WORKERS), each=50)
+
+
+def test_conc_append_two_store_objects(memory: Memory) -> None:
+    """Two separately opened store objects append to one session at once: each message is there once."""
+    memory.require("append")
+    first, second = memory.another(), memory.another()
+    for other in (first, second):
+        other.say(SCOPE, "before")
+        expect.true(other.texts(SCOPE), "an object does not read what it wrote itself")
+    writers = _workers(first, 2) + _workers(second, 2)
+    _expect_all_kept(memory, writers, each=25, before=["before", "before"])
+    wanted = memory.texts(SCOPE)
+    expect.equal("the texts that the first object reads", first.texts(SCOPE), wanted)
+    expect.equal("the texts that the second object reads", second.texts(SCOPE), wanted)
+
+
+def test_conc_append_stale_handle(memory: Memory) -> None:
+    """An append through a handle loaded before another's append is kept or refused, as declared."""
+    memory.require("load", "append_with")
+    memory.say(SCOPE, "first")
+    handle = memory.load(SCOPE)
+    memory.another().say(SCOPE, "second")
+    write = partial(memory.append_with, handle, messages(["third"]))
+    if memory.policy.conflict == "refuse":
+        memory.refused("an append through a stale handle", write)
+        expect.equal("the texts after a refusal", memory.texts(SCOPE), ["first", "second"])
+        memory.append_with(memory.load(SCOPE), messages(["third"]))
+    else:
+        write()
+    texts = memory.texts(SCOPE)
+    if memory.policy.conflict == "last-wins":
+        expect.equal("the texts but the other's", _without(texts, "second"), ["first", "third"])
+    else:
+        expect.equal("the texts of both writers", texts, ["first", "second", "third"])
+
+
+def test_conc_pop_once(memory: Memory) -> None:
+    """24 pops by 8 workers give 24 different messages, and leave the others."""
+    memory.require("pop")
+
+    def problem(round_: int) -> str | None:
+        scope = replace(SCOPE, session=f"pops-{round_}")
+        texts = numbered("pop", 40)
+        memory.say(scope, *texts)
+        workers = _workers(memory, WORKERS)
+        popped = _values(memory.together([partial(_pop_three, each, scope) for each in workers]))
+        given = [text for three in popped for text in three]
+        if _different(given, texts[16:]):
+            return f"pops gave {expect.shown(sorted(given))}, not each of the newest 24 once"
+        left = memory.texts(scope)
+        return None if left == texts[:16] else f"the pops left {expect.shown(left)}"
+
+    memory.rounds(3, problem)
+
+
+def test_conc_upsert_same_key(memory: Memory) -> None:
+    """Of writers of one record one wins whole: no reader ever sees a mix of two."""
+    memory.require("put", "get")
+    writers = _workers(memory, WORKERS)
+    records = [record(memory, "same", f"by-{n}", {"by": n, f"only-{n}": n}) for n in range(WORKERS)]
+    whole = plains(records)
+
+    def problem(round_: int) -> str | None:
+        scope = replace(SCOPE, namespace=(f"round-{round_}",))
+        pairs = zip(writers, records, strict=True)
+        race = memory.together([partial(_put_and_get, each, scope, own) for each, own in pairs])
+        if memory.policy.same_id == "refuse":
+            told = sum(_refused(memory, done) for done in race)
+            if told != WORKERS - 1:
+                return f"{told} of {WORKERS} writers of one new id were refused"
+            race = [done for done in race if done.error is None]
+        seen = [*_values(race), memory.get(scope, "same")]
+        mixed = [each for each in seen if each is None or plain(each) not in whole]
+        if mixed:
+            return f"what was read is no writer's whole record: {expect.shown(mixed[0])}"
+        return _not_once(memory, scope)
+
+    memory.rounds(5, problem)
+
+
+def test_conc_state_keys_parallel_sessions(memory: Memory) -> None:
+    """Parallel sessions that write different keys of the user's or the app's state keep all of them."""
+    memory.require("set_state", "get_state")
+    parts = memory.policy.scope_parts
+    shared: list[Level] = [
+        level for level in ("user", "app") if level in parts and memory.offers("set_state", "level")
+    ]
+    if not shared:
+        memory.not_offered("no state is shared between sessions")
+    scopes = [replace(SCOPE, session=f"session-{n}") for n in range(16)]
+    writers = _workers(memory, WORKERS)
+    handles = [_state_handle(writers[n % WORKERS], scope) for n, scope in enumerate(scopes)]
+    for level in shared:
+        calls = [
+            partial(writers[n % WORKERS].set_state, handle, {f"{level}-{n}": n}, level)
+            for n, handle in enumerate(handles)
+        ]
+        _values(memory.together(calls))
+        wanted = {f"{level}-{n}": n for n in range(len(scopes))}
+        found = memory.get_state(scopes[0], level)
+        expect.contents(
+            f"the keys of the {level}'s state", list(found.items()), list(wanted.items())
+        )
+
+
+def test_conc_first_use_8_workers(memory: Memory) -> None:
+    """Eight workers open the store, make its tables and indexes and write, all at once: none fails."""
+    workers = [memory.another() for _ in range(WORKERS)]
+    for worker in workers:
+        worker.open()
+
+    def first_use(worker: Memory, number: int) -> None:
+        worker.setup()
+        if worker.offers("append"):
+            worker.say(SCOPE, f"by-{number}")
+        if worker.offers("put"):
+            worker.put(SCOPE, record(worker, f"by-{number}"))
+
+    # Not memory.together: that would make the tables before the race.
+    race = calling.together([partial(first_use, each, n) for n, each in enumerate(workers)])
+    errors = [done.error for done in race if done.error is not None]
+    kinds = Counter(f"{type(error).__name__}: {error}" for error in errors)
+    expect.true(
+        not errors, f"{len(errors)} of {WORKERS} workers failed at first use: {dict(kinds)}"
+    )
+    names = [f"by-{n}" for n in range(WORKERS)]
+    if memory.offers("append"):
+        expect.contents("the texts of all workers", workers[0].texts(SCOPE), names)
+    if memory.offers("list_records"):
+        found = [each.id for each in workers[0].all_records(SCOPE)]
+        expect.contents("the records of all workers", found, names)
+
+
+def test_conc_read_during_replace(memory: Memory) -> None:
+    """A reader sees the old or the new history, never a half or an empty one."""
+    memory.require("replace")
+    histories = [numbered("odd", 30), numbered("even", 20)]
+    memory.replace(SCOPE, messages(histories[1]))
+    written = Event()
+
+    def write() -> list[list[str]]:
+        try:
+            for turn in range(20):
+                memory.replace(SCOPE, messages(histories[turn % 2]))
+        finally:
+            written.set()
+        return []
+
+    def read(reader: Memory) -> list[list[str]]:
+        seen = []
+        while not written.is_set():
+            seen.append(reader.texts(SCOPE))
+        return seen
+
+    calls: list[Callable[[], list[list[str]]]] = [write]
+    calls += [partial(read, reader) for reader in _workers(memory, 2)]
+    reads = list(chain.from_iterable(_values(memory.together(calls))))
+    halves = [texts for texts in reads if texts not in histories]
+    expect.true(
+        not halves,
+        f"{len(halves)} of {len(reads)} reads during a replace gave neither the old nor the new "
+        f"history, but {expect.shown(halves[:1])}",
+    )
+    expect.equal("the texts in the end", memory.texts(SCOPE), histories[1])
+
+
+def test_conc_delete_vs_append(memory: Memory) -> None:
+    """When a session is cleared during an append either comes first, whole; nothing is orphaned."""
+    memory.require("clear", "append")
+    first, second = _workers(memory, 2)
+
+    def problem(round_: int) -> str | None:
+        scope = replace(SCOPE, session=f"race-{round_}")
+        memory.say(scope, *numbered("old", 5))
+        new = numbered("new", 5)
+        race = memory.together([partial(first.clear, scope), partial(second.say, scope, *new)])
+        refused = isinstance(race[1].error, memory.refusals)
+        _values(race[:1] if refused else race)
+        left = memory.texts(scope)
+        if left not in ([], new) or (refused and left):
+            return f"clear and append left {expect.shown(left)}"
+        return _inconsistent(memory, scope, left) or _orphans(memory, scope)
+
+    memory.rounds(8, problem)
+
+
+def test_conc_late_write_after_delete(memory: Memory) -> None:
+    """A write with a handle from before the delete does not bring the session back, or as declared."""
+    memory.require("load", "append_with", "clear")
+    declared = memory.policy.late_write_after_delete
+    memory.say(SCOPE, "old")
+    handle = memory.load(SCOPE)
+    memory.another().clear(SCOPE)
+    write = partial(memory.append_with, handle, messages(["late"]))
+    if declared == "refuse":
+        memory.refused("a write with a handle from before the delete", write)
+    else:
+        write()
+    texts = memory.texts(SCOPE)
+    if declared == "revive":
+        expect.equal("the newest text after a late write", texts[-1:], ["late"])
+        return
+    expect.equal("the texts of a deleted session after a late write", texts, [])
+    if memory.offers("list_sessions"):
+        listed = memory.all_sessions(SCOPE)
+        expect.true(SCOPE.session not in listed, "a late write lists a deleted session again")
+    memory.say(SCOPE, "new")
+    expect.equal("the texts of the session made anew", memory.texts(SCOPE), ["new"])
+
+
+def test_conc_refused_writer_is_told(memory: Memory) -> None:
+    """Of writers that meet each one whose write did not apply gets an error, and no other does."""
+    memory.require("append")
+    writers = _workers(memory, WORKERS)
+    handles = memory.offers("load") and memory.offers("append_with")
+
+    def problem(round_: int) -> str | None:
+        scope = replace(SCOPE, session=f"told-{round_}")
+        memory.say(scope, "first")
+        calls = _handle_writes(writers, scope) if handles else _plain_writes(writers, scope)
+        race = memory.together(calls)
+        told = [f"by-{n}" for n, done in enumerate(race) if _refused(memory, done)]
+        there = memory.texts(scope)[1:]
+        if len(told) == WORKERS or (told and memory.policy.conflict == "merge"):
+            return f"{len(told)} of {WORKERS} writers were refused"
+        wanted = _without([f"by-{n}" for n in range(WORKERS)], *told)
+        if _different(there, wanted):
+            return f"writers told that they wrote: {wanted}; there is {sorted(there)}"
+        return None
+
+    if handles and memory.policy.conflict == "last-wins":
+        memory.not_offered("policy conflict is last-wins")
+    memory.rounds(5, problem)
+
+
+def test_conc_lock_wait_bounded(memory: Memory) -> None:
+    """A writer that another's open transaction blocks ends within the declared time, and says so."""
+    memory.require_kind("postgres")
+    memory.require("tables")
+    writer = memory.another(wait=0.3)
+    cover(writer, {("append",): _append_blocked, ("put",): _put_blocked})
+
+
+def _append_blocked(writer: Memory) -> None:
+    writer.say(SCOPE, "before")
+    _expect_bounded(writer, lambda: writer.say(SCOPE, "blocked"))
+    writer.say(SCOPE, "after")
+    expect.equal("the texts once the lock is gone", writer.texts(SCOPE), ["before", "after"])
+
+
+def _put_blocked(writer: Memory) -> None:
+    _expect_bounded(writer, lambda: writer.put(SCOPE, record(writer, "blocked")))
+    writer.put(SCOPE, record(writer, "after"))
+    expect.equal("the blocked record", writer.get(SCOPE, "blocked"), None)
+
+
+def _expect_bounded(writer: Memory, write: Callable[[], Any]) -> None:
+    bound = max(writer.policy.wait, writer.env.wait) + 2
+    with locked(writer.site, writer.call("tables")) as release:
+        timer = Timer(bound, release)
+        timer.start()
+        try:
+            attempt = writer.attempt(write)
+        finally:
+            timer.cancel()
+    expect.true(
+        attempt.refused,
+        f"a write that another's transaction blocks was not refused within {bound - 2:g} s",
+    )
+
+
+def _workers(memory: Memory, count: int) -> list[Memory]:
+    """Return what each of several workers uses: the one object, or its own where threads may not share."""
+    if memory.policy.threads == "yes" or memory.is_async:
+        return [memory] * count
+    return [memory.another() for _ in range(count)]
+
+
+def _values(race: Iterable[Done[T]]) -> list[T]:
+    return [done.result() for done in race]
+
+
+def _expect_all_kept(
+    memory: Memory, writers: Sequence[Memory], each: int, before: Sequence[str] = ()
+) -> None:
+    own = [numbered(f"w{n}", each) for n in range(len(writers))]
+    calls = [partial(_say_each, *pair) for pair in zip(writers, own, strict=True)]
+    _values(memory.together(calls))
+    texts = memory.texts(SCOPE)
+    wanted = [*before, *chain.from_iterable(own)]
+    expect.contents("the texts of all writers", texts, wanted)
+    for n, written in enumerate(own):
+        found = [text for text in texts if text in written]
+        expect.equal(f"the texts of writer {n}", found, written)
+
+
+def _say_each(writer: Memory, texts: Iterable[str]) -> None:
+    for text in texts:
+        writer.say(SCOPE, text)
+
+
+def _pop_three(worker: Memory, scope: Scope) -> list[str]:
+    popped = [worker.pop(scope) for _ in range(3)]
+    return ["nothing" if message is None else message.text for message in popped]
+
+
+def _put_and_get(writer: Memory, scope: Scope, written: Record) -> Record | None:
+    writer.put(scope, written)
+    return writer.get(scope, written.id)
+
+
+def _not_once(memory: Memory, scope: Scope) -> str | None:
+    if not memory.offers("list_records"):
+        return None
+    ids = [each.id for each in memory.all_records(scope)]
+    return None if len(ids) == 1 else f"writers of one record left the records {ids}"
+
+
+def _state_handle(writer: Memory, scope: Scope) -> Any:
+    if writer.offers("append"):
+        writer.say(scope, "first")
+    return writer.load(scope) if writer.offers("load") else scope
+
+
+def _inconsistent(memory: Memory, scope: Scope, left: Sequence[str]) -> str | None:
+    if memory.offers("count") and memory.count(scope) != len(left):
+        return f"clear and append left {len(left)} messages, and count {memory.count(scope)}"
+    if not memory.offers("list_sessions"):
+        return None
+    listed = scope.session in memory.all_sessions(scope)
+    if listed == bool(left):
+        return None
+    return f"a session of {len(left)} messages is {'' if listed else 'not '}listed"
+
+
+def _orphans(memory: Memory, scope: Scope) -> str | None:
+    memory.clear(scope)
+    if not memory.offers("raw_keys") and not memory.offers("raw_rows"):
+        return None
+    traces = sorted(memory.traces(scope))
+    return f"clear and append left {traces[:5]} for ever" if traces else None
+
+
+def _plain_writes(writers: Sequence[Memory], scope: Scope) -> list[Callable[[], Any]]:
+    return [partial(writer.say, scope, f"by-{n}") for n, writer in enumerate(writers)]
+
+
+def _handle_writes(writers: Sequence[Memory], scope: Scope) -> list[Callable[[], Any]]:
+    return [
+        partial(writer.append_with, writer.load(scope), messages([f"by-{n}"]))
+        for n, writer in enumerate(writers)
+    ]
+
+
+def _refused(memory: Memory, done: Done[Any]) -> bool:
+    if done.error is not None and not isinstance(done.error, memory.refusals):
+        raise done.error
+    return done.error is not None
+
+
+def _different(left: Iterable[str], right: Iterable[str]) -> bool:
+    return Counter(left) != Counter(right)
+
+
+def _without(texts: Iterable[str], *gone: str) -> list[str]:
+    return [text for text in texts if text not in gone]
