@@ -7,6 +7,7 @@ import inspect
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
@@ -108,6 +109,29 @@ def together(calls: Sequence[Callable[[], T]], *, workers: int | None = None) ->
             f"{len(late)} of {len(calls)} calls did not come back within {LONGEST:g} s"
         )
     return [_ended(future) for future in futures]
+
+
+def within(seconds: float, what: str, call: Callable[[], T]) -> T:
+    """Return what `call` returns, made in a thread of its own.
+
+    Raises:
+        CaseFailed: it does not come back in time.
+    """
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return future.result(seconds)
+    except FutureTimeout:
+        if future.done():
+            raise
+        raise CaseFailed(f"{what} did not come back within {seconds:g} s") from None
 
 
 def _ended(future: Future[T]) -> Done[T]:

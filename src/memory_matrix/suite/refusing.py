@@ -1,0 +1,64 @@
+"""Let a server refuse a store's writes for a while, whatever the store checks before it sends them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from memory_matrix.stores.protocol import Scope
+from memory_matrix.suite.memory import Memory
+
+_FUNCTION = """
+    CREATE FUNCTION memory_matrix_refuse() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'refused by a trigger of the suite'; END $$
+"""
+
+
+@contextmanager
+def refusing(memory: Memory, scope: Scope) -> Iterator[None]:
+    """Refuse every write to the store's tables, and all use of the Redis keys that `scope` has now.
+
+    Does nothing where the adapter names neither.
+    """
+    with ExitStack() as stack:
+        if memory.offers("tables"):
+            stack.enter_context(_refused_rows(memory))
+        if memory.offers("raw_keys"):
+            stack.enter_context(_wrong_types(memory, memory.raw_keys(scope)))
+        yield
+
+
+@contextmanager
+def _refused_rows(memory: Memory) -> Iterator[None]:
+    site = memory.site
+    assert site.postgres is not None
+    schema = site.postgres.schema
+    site.sql(_FUNCTION)
+    for table in memory.call("tables"):
+        site.sql(
+            f'CREATE TRIGGER memory_matrix_refuse BEFORE INSERT OR UPDATE OR DELETE ON "{schema}"."{table}"'
+            " FOR EACH ROW EXECUTE FUNCTION memory_matrix_refuse()"
+        )
+    try:
+        yield
+    finally:
+        site.sql("DROP FUNCTION memory_matrix_refuse() CASCADE")
+
+
+@contextmanager
+def _wrong_types(memory: Memory, keys: list[str]) -> Iterator[None]:
+    client = memory.site.redis_client
+    saved = [(key, client.dump(key), max(client.pttl(key), 0)) for key in keys]
+    for key in keys:
+        kind = client.type(key)
+        client.delete(key)
+        if kind == b"string":
+            client.rpush(key, "of another type")
+        else:
+            client.set(key, "of another type")
+    try:
+        yield
+    finally:
+        for key, data, left in saved:
+            if data is not None:
+                client.restore(key, left, data, replace=True)
