@@ -60,7 +60,7 @@ class _Messages(Way):
     def read(self) -> Mapping[str, list[Content]]:
         messages = self.memory.read(self._scope)
         written = messages if self.name == "replace" else messages[1:]
-        return {"read": [Content(each.text, dict(each.metadata)) for each in written]}
+        return {"read": [_content(each) for each in written]}
 
     def untouched(self) -> None:
         expect.equal(
@@ -217,8 +217,10 @@ def _message_calls(memory: Memory) -> list[str]:
     )
 
 
-def _content(record: Record) -> Content:
-    return Content(record.text, dict(record.metadata))
+def _content(found: Message | Record) -> Content:
+    """Return what is in it, not a copy: a case may want to change it."""
+    metadata = found.metadata
+    return Content(found.text, metadata if isinstance(metadata, dict) else dict(metadata))
 
 
 def _contents(record: Record | None) -> list[Content]:
