@@ -1,0 +1,27 @@
+-- What every script begins with.
+
+-- The server's time in milliseconds.
+local function now()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- When what is written now expires, or nil; `ttl` is in milliseconds or empty.
+local function expiry(ttl)
+  return ttl ~= '' and now() + tonumber(ttl) or nil
+end
+
+-- An index lives as long as the last of what it lists; `existed` says whether it was there before.
+local function outlive(index, existed, at)
+  if not at then
+    redis.call('PERSIST', index)
+    return
+  end
+  local left = redis.call('PTTL', index)
+  if existed and left == -1 then
+    return
+  end
+  if left < at - now() then
+    redis.call('PEXPIREAT', index, at)
+  end
+end

@@ -1,0 +1,3 @@
+-- Returns a state that sessions share.
+-- KEYS: hash
+return {'ok', redis.call('HGETALL', KEYS[1])}

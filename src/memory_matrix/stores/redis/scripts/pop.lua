@@ -1,0 +1,15 @@
+-- Removes and returns the newest message.
+local session, why = look(meta, messages, state, writes)
+if why == 'damaged' then
+  return {'damaged'}
+end
+if session and done_before() then
+  return {'lost'}
+end
+if not session or session.count == 0 then
+  return {'ok'}
+end
+local popped = redis.call('RPOP', messages)
+redis.call('HINCRBY', meta, 'version', 1)
+close()
+return {'ok', popped}
