@@ -13,6 +13,7 @@ from memory_matrix.suite.embedding import embed
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed
 from memory_matrix.suite.samples import record
+from memory_matrix.suite.sessions import delete_at
 
 GROUP = "H"
 
@@ -47,10 +48,12 @@ def _session_writes(memory: Memory) -> dict[str, Callable[[], object]]:
         "append_with": (("load", "append_with"), lambda: _append_with(memory)),
         "set_state": (("set_state",), lambda: _set_state(memory)),
         "pop": (("pop",), lambda: memory.pop(SCOPE)),
-        "delete_message": (("delete_message",), lambda: _delete_first(memory)),
+        "delete_message": (("delete_message",), lambda: delete_at(memory, SCOPE, 0)),
         "replace": (("replace",), lambda: memory.replace(SCOPE, [Message("user", "new")])),
         "an append after all that": (("append",), lambda: memory.say(SCOPE, "e")),
     }
+    if memory.policy.delete_by == "id" and "id" not in memory.policy.message_fields:
+        del writes["delete_message"]
     return {
         name: write for name, (calls, write) in writes.items() if all(map(memory.offers, calls))
     }
@@ -446,14 +449,6 @@ def _set_state(memory: Memory, scope: Scope = SCOPE) -> None:
 
 def _append_with(memory: Memory) -> None:
     memory.append_with(memory.load(SCOPE), [Message("user", "with a handle")])
-
-
-def _delete_first(memory: Memory) -> None:
-    first = memory.read(SCOPE)[0].id
-    if memory.policy.delete_by == "index" or first is None:
-        memory.delete_message(SCOPE, 0)
-    else:
-        memory.delete_message(SCOPE, first)
 
 
 def _sessions(memory: Memory) -> list[str]:
