@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from memory_matrix.stores.protocol import Compare, Message, Record, Scope
 from memory_matrix.suite import expect
@@ -203,9 +203,11 @@ class RecordsPlace(Place):
 class RecordPlace(Place):
     """One record among others of its scope; its id is also a value of its metadata."""
 
-    def __init__(self, memory: Memory, name: str, number: int) -> None:
-        super().__init__(memory, "record", name)
-        self.scope = Scope(namespace=("by id",))
+    def __init__(
+        self, memory: Memory, name: str, number: int, namespace: tuple[str, ...] = ("by id",)
+    ) -> None:
+        super().__init__(memory, f"record in {namespace}", name)
+        self.scope = Scope(namespace=namespace)
         self.record = Record(name, self.own, vector(memory, number), {"who": name})
         self.filter = Compare("eq", "who", name)
 
@@ -262,6 +264,12 @@ class RecordPlace(Place):
         expect.equal(f"the text of {self.what} {when}", got and got.text, wanted)
 
 
+def scope_with(part: str, name: str) -> Scope:
+    """Return the usual scope with `name` in the place of one part."""
+    changed: dict[str, Any] = {part: (name,) if part == "namespace" else name}
+    return replace(Scope(), **changed)
+
+
 def names_stay_apart(memory: Memory, *names: str, may_refuse: bool = False) -> None:
     """Fail unless `names` stand for different things, whichever part of a scope or id they are.
 
@@ -271,15 +279,18 @@ def names_stay_apart(memory: Memory, *names: str, may_refuse: bool = False) -> N
         stay_apart(places, may_refuse=may_refuse)
 
 
-def scopes_stay_apart(memory: Memory, *scopes: Scope, may_refuse: bool = False) -> None:
-    """Fail unless the sessions, and the records, of `scopes` are different ones."""
-    kinds: list[Callable[[Scope], Place]] = []
-    if memory.tested.part("conversation"):
-        kinds.append(lambda scope: SessionPlace(memory, "the session of", scope, scope))
-    if memory.tested.part("records"):
-        kinds.append(lambda scope: RecordsPlace(memory, "the records of", scope, scope))
-    for kind in kinds:
-        stay_apart([kind(scope) for scope in scopes], may_refuse=may_refuse)
+def record_ids_stay_apart(memory: Memory, *names: str) -> None:
+    """Fail unless `names` are different records, and different values to filter by."""
+    stay_apart([RecordPlace(memory, name, number) for number, name in enumerate(names)])
+
+
+def scopes_stay_apart(
+    memory: Memory, part: Literal["conversation", "records"], *scopes: Scope
+) -> None:
+    """Fail unless the sessions, or the records, of `scopes` are different ones."""
+    kind = SessionPlace if part == "conversation" else RecordsPlace
+    if memory.tested.part(part):
+        stay_apart([kind(memory, f"the {part} of", scope, scope) for scope in scopes])
 
 
 def stay_apart(places: Sequence[Place], *, may_refuse: bool = False) -> None:
@@ -305,16 +316,11 @@ def _places(memory: Memory, names: Sequence[str]) -> Iterator[list[Place]]:
     if memory.tested.part("conversation"):
         for part in ("session", "user", "app"):
             if part in policy.scope_parts:
-                yield [SessionPlace(memory, part, name, _scope(part, name)) for name in names]
+                yield [SessionPlace(memory, part, name, scope_with(part, name)) for name in names]
     if memory.tested.part("records"):
         for part in policy.record_parts:
-            yield [RecordsPlace(memory, part, name, _scope(part, name)) for name in names]
+            yield [RecordsPlace(memory, part, name, scope_with(part, name)) for name in names]
         yield [RecordPlace(memory, name, number) for number, name in enumerate(names)]
-
-
-def _scope(part: str, name: str) -> Scope:
-    changed: dict[str, Any] = {part: (name,) if part == "namespace" else name}
-    return replace(Scope(), **changed)
 
 
 def _all_offered(memory: Memory, steps: dict[str, Callable[[], None]]) -> list[str]:

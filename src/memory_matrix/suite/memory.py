@@ -28,7 +28,7 @@ from memory_matrix.stores.protocol import (
 from memory_matrix.suite.calling import Caller, Done, together
 from memory_matrix.suite.faults import FaultyServer
 from memory_matrix.suite.outcomes import CaseFailed, NotOffered
-from memory_matrix.suite.site import Site, env_changes, env_of, own_server
+from memory_matrix.suite.site import Site, env_changes, env_of, new_site, own_server
 
 T = TypeVar("T")
 
@@ -104,6 +104,15 @@ class Memory:
         `changes` replace parts of the env, such as `prefix=`, `ttl=`, `dimensions=`, `pool_size=`.
         """
         other = Memory(self.tested, replace(self.env, **changes), self.site, client=client)
+        self._others.callback(other.finish)
+        return other
+
+    def next_door(self) -> Memory:
+        """Return a store object in another schema, or another database, of the same Postgres."""
+        self.require_kind("postgres")
+        site = new_site(self.site.facilities, self.tested)
+        env = env_of(site, **_kept(self.env), prefix=self.env.prefix)
+        other = Memory(self.tested, env, site)
         self._others.callback(other.finish)
         return other
 
