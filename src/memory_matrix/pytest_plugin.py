@@ -7,8 +7,9 @@ pytest-xdist share the servers, which the controller owns; they are gone when it
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,16 +20,27 @@ from memory_matrix.suite.options import KINDS, Kind, Options
 if TYPE_CHECKING:
     import psycopg
     from redis import Redis
+    from redis.asyncio import Redis as AsyncRedis
 
     from memory_matrix.isolation.postgres import Place as PostgresPlace
     from memory_matrix.isolation.redis import Place as RedisPlace
     from memory_matrix.servers.client import ServerInfo
     from memory_matrix.suite.memory import Memory
+    from memory_matrix.suite.stores import StoreParameter
     from memory_matrix.suite.worker import Worker
+
+_async_fixture: Any = pytest.fixture
+if find_spec("pytest_asyncio") is not None:
+    import pytest_asyncio
+
+    _async_fixture = pytest_asyncio.fixture  # what anyio runs are plain fixtures
 
 pytest.register_assert_rewrite("memory_matrix.suite.cases")
 
 _STATE = pytest.StashKey["_State"]()
+_NO_STORE = pytest.param(
+    None, marks=pytest.mark.skip(reason="it needs a store under test: --store NAME"), id="no-store"
+)
 _SERVER_FIXTURES: dict[str, Kind] = {f"{kind}_server": kind for kind in KINDS}
 
 
@@ -39,6 +51,7 @@ class _State:
         self._config = config
         self._options: Options | None = None
         self._worker: Worker | None = None
+        self.stores: list[StoreParameter] = []
         self.stack = ExitStack()
 
     @property
@@ -47,6 +60,18 @@ class _State:
         if self._options is None:
             self._options = options_.read_options(self._config)
         return self._options
+
+    def load_stores(self) -> None:
+        """Load the stores under test, and report on them.
+
+        Raises:
+            pytest.UsageError: one cannot be loaded, or is no adapter.
+        """
+        from memory_matrix.suite.reporting import StoreReports
+        from memory_matrix.suite.stores import parameters
+
+        self.stores = parameters(self.options)
+        self._config.pluginmanager.register(StoreReports(self.options))
 
     @property
     def worker(self) -> Worker:
@@ -72,9 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "postgres(isolation='schema'): how a test is kept apart: schema (default), database, or rollback",
     )
     if config.getoption("--store") or config.getini("memory_stores"):
-        from memory_matrix.suite.reporting import StoreReports
-
-        config.pluginmanager.register(StoreReports(config.stash[_STATE].options))
+        config.stash[_STATE].load_stores()
 
 
 @pytest.hookimpl(trylast=True)
@@ -106,12 +129,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 fixture, list(names), ids=list(names.values()), indirect=True, scope="session"
             )
     if "memory_store" in metafunc.fixturenames:
-        from memory_matrix.suite.stores import parameters
-
-        stores = parameters(state.options)
-        metafunc.parametrize(
-            "memory_store", stores, ids=[each.id for each in stores], indirect=True
-        )
+        stores = [pytest.param(each, id=each.id) for each in state.stores]
+        metafunc.parametrize("memory_store", stores or [_NO_STORE], indirect=True)
 
 
 @pytest.fixture(scope="session")
@@ -163,6 +182,21 @@ def postgres_connection(
         connection.rollback()
 
 
+@_async_fixture
+async def async_postgres_connection(
+    request: pytest.FixtureRequest, postgres_place: PostgresPlace
+) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+    """Yield an async psycopg connection; otherwise as `postgres_connection`."""
+    import psycopg
+
+    connection = await psycopg.AsyncConnection.connect(
+        postgres_place.dsn, autocommit=_rung(request) != "rollback"
+    )
+    async with connection:
+        yield connection
+        await connection.rollback()
+
+
 @pytest.fixture
 def redis_place(
     request: pytest.FixtureRequest,
@@ -195,6 +229,15 @@ def redis_client(redis_url: str) -> Iterator[Redis]:
     from redis import Redis
 
     with Redis.from_url(redis_url) as client:
+        yield client
+
+
+@_async_fixture
+async def async_redis_client(redis_url: str) -> AsyncIterator[AsyncRedis]:
+    """Yield a redis.asyncio client; otherwise as `redis_client`."""
+    from redis.asyncio import Redis
+
+    async with Redis.from_url(redis_url) as client:
         yield client
 
 

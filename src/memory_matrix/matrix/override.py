@@ -31,7 +31,7 @@ def override(
         raise UsageError(sentence)
     suite = replace(
         matrix.suite,
-        stores=tuple(_placed(store, here) for store in stores) or matrix.suite.stores,
+        stores=tuple(_placed(each, here, matrix.root) for each in stores) or matrix.suite.stores,
         strategy=strategy or matrix.suite.strategy,
     )
     return replace(matrix, suite=suite, servers=_servers(matrix, servers, here))
@@ -52,7 +52,9 @@ def _servers(
     return (*kept, *given)
 
 
-def _placed(store: str, here: Path) -> str:
-    """Return a store whose file is found from anywhere."""
+def _placed(store: str, here: Path, root: Path) -> str:
+    """Return a store whose file is found from the matrix file's folder."""
     path, _, name = store.rpartition(":")
-    return f"{(here / path).resolve()}:{name}" if path.endswith(".py") else store
+    if not path.endswith(".py") or here == root:
+        return store
+    return f"{here / path}:{name}"

@@ -34,6 +34,7 @@ class StoreReports:
         )
         self._counts: Counter[str] = Counter()
         self._ended: dict[str, CaseResult] = {}
+        self._is_worker = worker is not None
         writes = options.results is not None and worker in _FIRST_WORKERS
         self._lines = ResultLines(options.results) if writes and options.results else None
 
@@ -83,7 +84,7 @@ class StoreReports:
             if name == PROPERTY and isinstance(value, dict):
                 ended = CaseResult(**{**value, "servers": tuple(value["servers"])})
                 self._counts[ended.outcome] += 1
-                if self._lines is not None:
+                if self._lines is not None and not self._is_worker:
                     self._lines.ended(ended)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
