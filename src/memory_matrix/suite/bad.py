@@ -14,26 +14,32 @@ from memory_matrix.suite.samples import record
 Named = Mapping[str, Any]
 
 
-def bad_messages(memory: Memory) -> dict[str, Message]:
-    """Return messages that the store refuses, by what is wrong with them; ends the case if none is known."""
+def bad_messages(memory: Memory, *, required: bool = True) -> dict[str, Message]:
+    """Return messages that the store refuses, by what is wrong with them.
+
+    Ends the case as not offered if none is known that is `required`.
+    """
     found = {what: Message("user", text) for what, text in _texts(memory.policy).items()}
     if "metadata" in memory.policy.message_fields:
         values = _values(memory.policy).items()
         found |= {what: Message("user", "bad", metadata={"bad": value}) for what, value in values}
-    if not found:
+    if required and not found:
         memory.not_offered("its policy names no message that it refuses")
     return found
 
 
-def bad_records(memory: Memory) -> dict[str, Record]:
-    """Return records that the store refuses, by what is wrong with them; ends the case if none is known."""
+def bad_records(memory: Memory, *, required: bool = True) -> dict[str, Record]:
+    """Return records that the store refuses, by what is wrong with them.
+
+    Ends the case as not offered if none is known that is `required`.
+    """
     good = record(memory, "bad", "bad")
     found = {what: replace(good, text=text) for what, text in _texts(memory.policy).items()}
     values = _values(memory.policy).items()
     found |= {what: replace(good, metadata={"bad": value}) for what, value in values}
     if memory.offers("search"):
         found["a vector too long"] = replace(good, vector=(0.5,) * (memory.env.dimensions + 1))
-    if not found:
+    if required and not found:
         memory.not_offered("its policy names no record that it refuses")
     return found
 

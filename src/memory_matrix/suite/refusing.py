@@ -9,8 +9,17 @@ from memory_matrix.stores.protocol import Scope
 from memory_matrix.suite.memory import Memory
 
 _FUNCTION = """
-    CREATE FUNCTION memory_matrix_refuse() RETURNS trigger LANGUAGE plpgsql
-    AS $$ BEGIN RAISE EXCEPTION 'refused by a trigger of the suite'; END $$
+    CREATE OR REPLACE FUNCTION memory_matrix_refuse() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN {body}; END $$
+"""
+_REFUSE = "RAISE EXCEPTION 'refused by a trigger of the suite'"
+_ALLOW = "RETURN coalesce(NEW, OLD)"
+_TRIGGER = """
+    SET lock_timeout = '5s';
+    DROP TRIGGER IF EXISTS memory_matrix_refuse ON {table};
+    CREATE TRIGGER memory_matrix_refuse BEFORE INSERT OR UPDATE OR DELETE ON {table}
+    FOR EACH ROW EXECUTE FUNCTION memory_matrix_refuse();
+    RESET lock_timeout
 """
 
 
@@ -33,16 +42,14 @@ def _refused_rows(memory: Memory) -> Iterator[None]:
     site = memory.site
     assert site.postgres is not None
     schema = site.postgres.schema
-    site.sql(_FUNCTION)
+    site.sql(_FUNCTION.format(body=_REFUSE))
     for table in memory.call("tables"):
-        site.sql(
-            f'CREATE TRIGGER memory_matrix_refuse BEFORE INSERT OR UPDATE OR DELETE ON "{schema}"."{table}"'
-            " FOR EACH ROW EXECUTE FUNCTION memory_matrix_refuse()"
-        )
+        site.sql(_TRIGGER.format(table=f'"{schema}"."{table}"'))
     try:
         yield
     finally:
-        site.sql("DROP FUNCTION memory_matrix_refuse() CASCADE")
+        # Not dropped: that would wait for every transaction that the store left open.
+        site.sql(_FUNCTION.format(body=_ALLOW))
 
 
 @contextmanager

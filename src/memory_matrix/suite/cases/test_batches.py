@@ -1,0 +1,506 @@
+"""Group E: batches, transactions and the connections that they run on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from threading import Event
+from typing import Any, TypeVar
+
+from memory_matrix.stores.protocol import Record, Scope
+from memory_matrix.suite import expect
+from memory_matrix.suite.bad import bad_messages, bad_records
+from memory_matrix.suite.calling import within
+from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.parts import cover
+from memory_matrix.suite.refusing import refusing
+from memory_matrix.suite.samples import messages, numbered, plain, plains, record
+from memory_matrix.suite.sessions import expect_session
+
+T = TypeVar("T")
+
+GROUP = "E"
+
+SCOPE = Scope()
+ELSEWHERE = Scope(session="elsewhere", namespace=("elsewhere",))
+MANY_MESSAGES = 13_200
+"""As many as need more than 65,535 bind values at five to a message."""
+SOON = 5.0
+"""Seconds within which a call has to come back that nothing holds up."""
+
+
+def test_batch_all_or_nothing_bad_middle(memory: Memory) -> None:
+    """With one bad item in the middle none of the batch is there, or the error says which are."""
+    cover(memory, {("append",): _append_bad_middle, ("put_many", "get"): _put_bad_middle})
+
+
+def test_batch_all_or_nothing_kill(memory: Memory) -> None:
+    """When the connection is cut in the middle of a batch, none or all of it is there afterwards."""
+    cover(memory, {("append",): _append_cut, ("put_many", "list_records"): _put_cut})
+
+
+def test_replace_history_atomic(memory: Memory) -> None:
+    """A replace that fails, for a bad message or on the server, keeps the former history."""
+    memory.require("replace")
+    texts = numbered("former", 5)
+    memory.say(SCOPE, *texts)
+    for what, bad in bad_messages(memory).items():
+        batch = [*messages(["good", "good"]), bad, *messages(["good"])]
+        memory.refused(f"a replace with {what}", partial(memory.replace, SCOPE, batch))
+        expect_session(memory, f"after a replace with {what}", SCOPE, texts)
+    with refusing(memory, SCOPE), suppress(Exception):
+        memory.replace(SCOPE, messages(["new", "newer"]))
+        texts = ["new", "newer"]  # it found a way round
+    expect_session(memory, "after a replace that the server refused", SCOPE, texts)
+    memory.replace(SCOPE, messages(["new"]))
+    expect_session(memory, "after a good replace", SCOPE, ["new"])
+
+
+def test_batch_empty(memory: Memory) -> None:
+    """A batch of nothing is no error and has no effect; it makes a session only if that is declared."""
+    cover(memory, {("append",): _append_nothing, ("put_many", "list_records"): _put_nothing})
+
+
+def test_batch_5000(memory: Memory) -> None:
+    """One batch of 5,000 items, beyond what one statement or pipeline may hold, is stored whole."""
+    cover(memory, {("append",): _append_5000, ("put_many", "list_records"): _put_5000})
+
+
+def test_batch_duplicate_ids_inside(memory: Memory) -> None:
+    """Of one id twice in a batch the last wins, or the batch is refused, as declared."""
+    memory.require("put_many", "get")
+    first = record(memory, "twice", "first", {"only-first": 1})
+    other = record(memory, "other")
+    last = record(memory, "twice", "last", {"only-last": 2})
+    write = partial(memory.put_many, SCOPE, [first, other, last])
+    if memory.policy.duplicate_ids == "refuse":
+        memory.refused("one id twice in a batch", write)
+        _expect_records(memory, "after a refused batch", [])
+    else:
+        write()
+        _expect_records(memory, "after a batch with one id twice", [last, other])
+
+
+def test_pool_after_failing_batch(memory: Memory) -> None:
+    """After three times as many failing batches as connections a good one works within 5 s."""
+    _fail_then_work(memory.another(pool_size=2, wait=1.0), times=6)
+
+
+def test_pool_after_failing_single_connection(memory: Memory) -> None:
+    """A store on one given connection is usable after an error."""
+    memory.require("client", "open_with")
+    _fail_then_work(memory.another(client=memory.client(single=True), wait=1.0), times=2)
+
+
+def test_pool_after_empty_read(memory: Memory) -> None:
+    """Reads that find nothing give their connection back, with no transaction left open."""
+    memory.require_kind("postgres")
+    reader = memory.another(pool_size=2, wait=1.0)
+    for number in range(6):
+        nowhere = Scope(session=f"nowhere-{number}", namespace=(f"nowhere-{number}",))
+        for name, read in _reads(reader, nowhere):
+            within(SOON, f"{name} of nothing", read)
+            _expect_no_transaction(reader, f"after {name} of nothing")
+
+
+def test_pool_after_cancelled_call(memory: Memory) -> None:
+    """A cancelled call gives its connection back, and leaves no answer in it for the next call."""
+    memory.require_async()
+    few = memory.another(pool_size=2)
+    cover(few, {("append",): _cancel_appends, ("put", "get"): _cancel_gets})
+
+
+def test_pool_size_plus_n_parallel(memory: Memory) -> None:
+    """More callers at once than connections are all served, each with its own answer."""
+    if memory.policy.threads == "refuse" and not memory.is_async:
+        memory.not_offered("policy threads is refuse")
+    shared = memory.another(pool_size=2)
+    cover(shared, {("append",): _append_parallel, ("put", "get"): _put_parallel})
+
+
+def test_no_idle_in_transaction_left(memory: Memory) -> None:
+    """After calls of all kinds, good and refused, no connection of the store is idle in a transaction."""
+    memory.require_kind("postgres")
+    for name, call in [*_writes(memory), *_reads(memory, SCOPE), *_refusals(memory)]:
+        call()
+        _expect_no_transaction(memory, f"after {name}")
+
+
+def test_close_then_use(memory: Memory) -> None:
+    """A call after close gets a clear error, and close may be called twice."""
+    memory.require("close")
+    calls = [*_writes(memory), *_reads(memory, SCOPE)]
+    for _, call in calls:
+        call()
+    memory.close()
+    memory.close()
+    for name, call in calls:
+        memory.refused(f"{name} after close", call)
+
+
+def test_close_leaves_given_client_open(memory: Memory) -> None:
+    """A client that the caller gave is still open after the store is closed."""
+    memory.require("close", "open_with", "client_works")
+    client = memory.client()
+    other = memory.another(client=client)
+    for _, call in [*_writes(other), *_reads(other, SCOPE)]:
+        call()
+    other.close()
+    expect.true(
+        memory.client_works(client), "closing the store closed the client that it was given"
+    )
+    again = memory.another(client=client)
+    for _, call in _reads(again, SCOPE):
+        call()
+
+
+# ---- all or nothing ---------------------------------------------------------------------------
+
+
+def _append_bad_middle(memory: Memory) -> None:
+    texts = ["before"]
+    memory.say(SCOPE, *texts)
+    for what, bad in bad_messages(memory).items():
+        good = messages(["one", "two", "three", "four"])
+        write = partial(memory.append, SCOPE, [*good[:2], bad, *good[2:]])
+        memory.refused(f"a batch with {what}", write)
+        _expect_none_of(memory, f"after a batch with {what}", memory.texts(SCOPE), texts)
+        texts = [*memory.texts(SCOPE), f"after {what}"]
+        memory.say(SCOPE, texts[-1])
+        expect_session(memory, f"after a good batch that followed {what}", SCOPE, texts)
+
+
+def _put_bad_middle(memory: Memory) -> None:
+    ids = ["one", "two", "three", "four"]
+    for what, bad in bad_records(memory).items():
+        good = [record(memory, id_) for id_ in ids]
+        write = partial(memory.put_many, SCOPE, [*good[:2], bad, *good[2:]])
+        memory.refused(f"a batch with {what}", write)
+        there = [id_ for id_ in [*ids, bad.id] if memory.get(SCOPE, id_) is not None]
+        _expect_none_of(memory, f"after a batch with {what}", there, [])
+        memory.put_many(ELSEWHERE, good)
+        expect.true(
+            memory.get(ELSEWHERE, "four"), f"a good batch that followed {what} is not there"
+        )
+
+
+def _expect_none_of(memory: Memory, what: str, there: list[str], before: list[str]) -> None:
+    if memory.policy.batch == "reports":
+        stray = set(there) - {*before, "one", "two", "three", "four"}
+        expect.true(not stray, f"{what} there is {sorted(stray)}")
+    else:
+        expect.equal(f"what is there {what}", there, before)
+
+
+class _Watched(list[T]):
+    """A batch that calls a hook when it has been walked through to its middle."""
+
+    def __init__(self, items: Iterable[T], hook: Callable[[], Any]) -> None:
+        super().__init__(items)
+        self._hook = hook
+
+    def __iter__(self) -> Iterator[T]:
+        for index in range(len(self)):
+            if index == len(self) // 2:
+                self._hook()
+            yield self[index]
+
+
+def _append_cut(memory: Memory) -> None:
+    batch = messages(numbered("cut", 300))
+
+    def there(reader: Memory, scope: Scope) -> list[str]:
+        return reader.texts(scope)
+
+    _expect_whole(memory, batch, "append", there, [message.text for message in batch])
+
+
+def _put_cut(memory: Memory) -> None:
+    batch = [record(memory, f"cut-{n:03}") for n in range(200)]
+
+    def there(reader: Memory, scope: Scope) -> list[str]:
+        return sorted(found.id for found in reader.all_records(scope))
+
+    _expect_whole(memory, batch, "put_many", there, [each.id for each in batch])
+
+
+def _expect_whole(
+    memory: Memory,
+    batch: Sequence[Any],
+    call: str,
+    read: Callable[[Memory, Scope], list[str]],
+    whole: list[str],
+) -> None:
+    """Cut the connection in the middle of `batch`: as it is walked through, then as it is sent."""
+
+    def problem(round_: int) -> str | None:
+        scope = Scope(session=f"{call}-{round_}", namespace=(f"{call}-{round_}",))
+        writer = memory.another()
+        writer.expect_broken()
+        written = (_cut_on_the_way if round_ == 0 else _cut_beside)(writer, call, scope, batch)
+        found = read(memory.another(), scope)
+        if found == whole or (not written and not found):
+            return None
+        told = "was told to be done" if written else "was refused"
+        return f"of a batch of {len(whole)} that {told}, {len(found)} are there after the cut"
+
+    memory.rounds(4, problem)
+
+
+def _cut_on_the_way(writer: Memory, call: str, scope: Scope, batch: Sequence[Any]) -> bool:
+    _ = writer.store
+    watched = _Watched(batch, writer.kill_connections)
+    return not writer.attempt(partial(writer.call, call, scope, watched)).refused
+
+
+def _cut_beside(writer: Memory, call: str, scope: Scope, batch: Sequence[Any]) -> bool:
+    under_way = Event()
+    watched = _Watched(batch, under_way.set)
+    _ = writer.store
+
+    def write() -> bool:
+        try:
+            return not writer.attempt(partial(writer.call, call, scope, watched)).refused
+        finally:
+            under_way.set()
+
+    def cut() -> bool:
+        under_way.wait()
+        return bool(writer.kill_connections())
+
+    return writer.together([write, cut])[0].result()
+
+
+# ---- nothing, and very much -------------------------------------------------------------------
+
+
+def _append_nothing(memory: Memory) -> None:
+    made = memory.policy.empty_session == "made"
+    memory.append(SCOPE, [])
+    expect_session(memory, "after a batch of nothing", SCOPE, [])
+    if memory.offers("list_sessions"):
+        wanted = [SCOPE.session] if made else []
+        expect.equal("the sessions after a batch of nothing", memory.all_sessions(SCOPE), wanted)
+    if not made and (memory.offers("raw_keys") or memory.offers("raw_rows")):
+        expect.equal("the keys and rows of nothing", sorted(memory.traces(SCOPE)), [])
+    memory.say(SCOPE, "there")
+    memory.append(SCOPE, [])
+    expect_session(memory, "after a batch of nothing on a session", SCOPE, ["there"])
+    if memory.offers("replace"):
+        memory.replace(SCOPE, [])
+        expect_session(memory, "after a replace by nothing", SCOPE, [])
+
+
+def _put_nothing(memory: Memory) -> None:
+    memory.put_many(SCOPE, [])
+    _expect_records(memory, "after a batch of nothing", [])
+    there = record(memory, "there")
+    memory.put(SCOPE, there)
+    memory.put_many(SCOPE, [])
+    _expect_records(memory, "after a batch of nothing", [there])
+
+
+def _append_5000(memory: Memory) -> None:
+    texts = numbered("many", MANY_MESSAGES)
+    memory.append(SCOPE, messages(texts))
+    expect_session(memory, f"of a batch of {MANY_MESSAGES}", SCOPE, texts)
+
+
+def _put_5000(memory: Memory) -> None:
+    batch = [record(memory, f"many-{n}") for n in range(5000)]
+    memory.put_many(SCOPE, batch)
+    found = {each.id for each in memory.all_records(SCOPE)}
+    expect.true(
+        found == {each.id for each in batch},
+        f"the records of a batch of {len(batch)}: expected each once, got {len(found)} different ids",
+    )
+
+
+def _expect_records(memory: Memory, what: str, wanted: Sequence[Record]) -> None:
+    for each in wanted:
+        found = memory.get(SCOPE, each.id)
+        expect.equal(f"the record {each.id!r} {what}", found and plain(found), plain(each))
+    if memory.offers("list_records"):
+        listed = plains(memory.all_records(SCOPE))
+        expect.contents(f"the records listed {what}", listed, plains(wanted))
+
+
+# ---- connections ------------------------------------------------------------------------------
+
+
+def _fail_then_work(memory: Memory, times: int) -> None:
+    cover(
+        memory,
+        {
+            ("append",): partial(_append_fails_then_works, times),
+            ("put_many", "get"): partial(_put_fails_then_works, times),
+        },
+    )
+
+
+def _append_fails_then_works(times: int, memory: Memory) -> None:
+    memory.say(SCOPE, "before")
+    good = messages(["good"])
+    for bad in bad_messages(memory, required=not _can_refuse(memory)).values():
+        for _ in range(times):
+            memory.attempt(partial(memory.append, SCOPE, [*good, bad, *good]))
+    with refusing(memory, SCOPE):
+        for _ in range(times):
+            with suppress(Exception):  # in what manner it fails is not the question here
+                memory.append(SCOPE, good)
+    texts = memory.texts(SCOPE) if memory.policy.batch == "reports" else ["before"]
+    within(SOON, "a good batch after failing ones", lambda: memory.say(SCOPE, "after"))
+    expect_session(memory, "after failing batches", SCOPE, [*texts, "after"])
+
+
+def _put_fails_then_works(times: int, memory: Memory) -> None:
+    good = record(memory, "good")
+    for bad in bad_records(memory, required=not _can_refuse(memory)).values():
+        for _ in range(times):
+            memory.attempt(partial(memory.put_many, SCOPE, [good, bad]))
+    with refusing(memory, SCOPE):
+        for _ in range(times):
+            with suppress(Exception):
+                memory.put_many(SCOPE, [good])
+    within(SOON, "a good batch after failing ones", lambda: memory.put_many(SCOPE, [good]))
+    found = memory.get(SCOPE, "good")
+    expect.equal("the record put after failing batches", found and plain(found), plain(good))
+
+
+def _can_refuse(memory: Memory) -> bool:
+    return memory.offers("tables") or memory.offers("raw_keys")
+
+
+def _cancel_appends(memory: Memory) -> None:
+    _cancel_often(memory, "append", SCOPE, messages(["left", "right"]))
+    texts = memory.texts(SCOPE)
+    expect.equal("the texts of cancelled appends", texts, ["left", "right"] * (len(texts) // 2))
+    _expect_answers(memory, {"one": "first", "two": "second"})
+    _cancel_often(memory, "read", SCOPE)
+    _expect_answers(memory, {"one": "first", "two": "second"})
+
+
+def _cancel_gets(memory: Memory) -> None:
+    first, second = record(memory, "first"), record(memory, "second")
+    memory.put(SCOPE, first)
+    memory.put(SCOPE, second)
+    _cancel_often(memory, "get", SCOPE, "first")
+    for wanted in (second, first) * 2:
+        found = within(SOON, "a get after cancelled ones", partial(memory.get, SCOPE, wanted.id))
+        expect.equal("the record read after cancelled gets", found and plain(found), plain(wanted))
+
+
+def _cancel_often(memory: Memory, call: str, *arguments: Any) -> None:
+    """Cancel calls after ever more turns of the event loop: on the way out, waiting, on the way back."""
+    for turns in range(0, 60, 3):
+        future = memory.submit(call, *arguments)
+        memory.caller.call(_turns, turns)
+        future.cancel()
+
+
+async def _turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+def _expect_answers(memory: Memory, wanted: dict[str, str]) -> None:
+    for name, text in wanted.items():
+        scope = replace(SCOPE, session=name)
+        if not memory.texts(scope):
+            memory.say(scope, text)
+    for name, text in [*wanted.items()] * 2:
+        read = partial(memory.texts, replace(SCOPE, session=name))
+        texts = within(SOON, "a read after cancelled calls", read)
+        expect.equal("the texts read after cancelled calls", texts, [text])
+
+
+def _append_parallel(memory: Memory) -> None:
+    def write_and_read(number: int) -> list[str]:
+        scope = replace(SCOPE, session=f"parallel-{number}")
+        memory.say(scope, f"text-{number}")
+        return memory.texts(scope)
+
+    _expect_own_answers(memory, write_and_read, lambda number: [f"text-{number}"])
+
+
+def _put_parallel(memory: Memory) -> None:
+    def put_and_get(number: int) -> str | None:
+        memory.put(SCOPE, record(memory, f"id-{number}", f"text-{number}"))
+        found = memory.get(SCOPE, f"id-{number}")
+        return None if found is None else found.text
+
+    _expect_own_answers(memory, put_and_get, lambda number: f"text-{number}")
+
+
+def _expect_own_answers(
+    memory: Memory, call: Callable[[int], Any], wanted: Callable[[int], Any]
+) -> None:
+    race = memory.together([partial(call, number) for number in range(12)])
+    for number, done in enumerate(race):
+        expect.equal(f"the answer of caller {number}", done.result(), wanted(number))
+
+
+# ---- all kinds of calls -----------------------------------------------------------------------
+
+Named = tuple[str, Callable[[], Any]]
+
+
+def _writes(memory: Memory) -> list[Named]:
+    one, two = record(memory, "one"), record(memory, "two")
+    calls: list[Named] = [
+        ("append", lambda: memory.say(SCOPE, "text", "more", "last")),
+        ("replace", lambda: memory.replace(SCOPE, messages(["new", "newer", "newest"]))),
+        ("pop", lambda: memory.pop(SCOPE)),
+        ("put", lambda: memory.put(ELSEWHERE, one)),
+        ("put_many", lambda: memory.put_many(ELSEWHERE, [two])),
+        ("update", lambda: memory.update(ELSEWHERE, "one", metadata={"new": 1})),
+        ("set_state", lambda: memory.set_state(_handle(memory), {"key": 1})),
+        ("append_with", lambda: memory.append_with(_handle(memory), messages(["with"]))),
+    ]
+    return [(name, call) for name, call in calls if memory.offers(name)]
+
+
+def _reads(memory: Memory, scope: Scope) -> list[Named]:
+    query = record(memory, "query").vector or ()
+    calls: list[Named] = [
+        ("read", lambda: memory.read(scope)),
+        ("count", lambda: memory.count(scope)),
+        ("list_sessions", lambda: memory.list_sessions(scope)),
+        ("get", lambda: memory.get(scope, "missing")),
+        ("list_records", lambda: memory.list_records(scope)),
+        ("search", lambda: memory.search(scope, query, 3)),
+        ("get_state", lambda: memory.get_state(scope)),
+    ]
+    return [(name, call) for name, call in calls if memory.offers(name)]
+
+
+def _refusals(memory: Memory) -> list[Named]:
+    calls: list[Named] = []
+    if memory.offers("append"):
+        for what, message in bad_messages(memory, required=False).items():
+            append = partial(memory.append, SCOPE, [message])
+            calls.append((f"an append with {what}", partial(memory.attempt, append)))
+    if memory.offers("put"):
+        for what, bad in bad_records(memory, required=False).items():
+            put = partial(memory.put, SCOPE, bad)
+            calls.append((f"a put with {what}", partial(memory.attempt, put)))
+    return [*calls, ("writes that the server refused", partial(_refused_by_server, memory))]
+
+
+def _refused_by_server(memory: Memory) -> None:
+    with refusing(memory, SCOPE):
+        for _, call in _writes(memory):
+            with suppress(Exception):
+                call()
+
+
+def _handle(memory: Memory) -> Any:
+    return memory.load(SCOPE) if memory.offers("load") else SCOPE
+
+
+def _expect_no_transaction(memory: Memory, when: str) -> None:
+    idle = memory.site.idle_transactions()
+    expect.true(idle == 0, f"{idle} connections are idle in a transaction {when}")
