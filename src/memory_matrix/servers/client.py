@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 ADDRESS = "MEMORY_MATRIX_SERVERS"
 """The environment variable that hands an address of the service on."""
 
+SERVICE_NAME = "mymaster"
+"""What the sentinels of a private server call its primary."""
+
 Topology = Literal["single", "sentinel", "cluster"]
 
 _NONE: Mapping[str, str] = MappingProxyType({})

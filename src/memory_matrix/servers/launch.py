@@ -6,8 +6,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_matrix.matrix.model import ServerSource
+from memory_matrix.servers.asking import Answer
+from memory_matrix.servers.model import Server
+
+if TYPE_CHECKING:
+    from memory_matrix.servers.templates import Templates
 
 
 class ReleasedError(Exception):
@@ -28,6 +34,8 @@ class Launch:
     """Set when the server is not wanted any more."""
     abandoned: Callable[[], bool] = bool
     """Says whether who asked for the server is gone; never, by default."""
+    templates: Templates | None = None
+    """Data folders to start a Postgres from; without them each makes its own."""
 
     def pause(self, seconds: float) -> None:
         """Wait for `seconds`.
@@ -37,3 +45,10 @@ class Launch:
         """
         if self.released.wait(seconds) or self.abandoned():
             raise ReleasedError
+
+
+def served(launch: Launch, url: str, answer: Answer) -> Server:
+    """Return the server that the run started and that gave `answer`."""
+    return Server(
+        source=launch.source, url=url, version=answer.version, flavour=answer.flavour, owned=True
+    )

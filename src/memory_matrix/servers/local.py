@@ -3,80 +3,37 @@
 from __future__ import annotations
 
 import re
-import secrets
 import signal
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import replace
 
 from memory_matrix.errors import UnavailableError
-from memory_matrix.matrix.model import ServerKind
 from memory_matrix.servers.asking import Answer, ask_until_ready
 from memory_matrix.servers.binaries import (
     Binary,
     find_binary,
-    give,
     reachable_folder,
     user_for,
     within_reach,
 )
-from memory_matrix.servers.launch import Launch
+from memory_matrix.servers.launch import Launch, served
 from memory_matrix.servers.model import Server
-from memory_matrix.servers.processes import Supervised, User, free_port, supervised
-from memory_matrix.servers.settings import postgres_options, redis_lines
+from memory_matrix.servers.processes import (
+    Supervised,
+    User,
+    free_port,
+    shortened_log,
+    supervised,
+)
+from memory_matrix.servers.recipes import RECIPES, Part, Place, Recipe
 
 _PORT_ATTEMPTS = 5
 _PORT_TAKEN = re.compile(r"address already in use", re.IGNORECASE)
-_LOCALE = "C.UTF-8" if sys.platform == "linux" else "C"
-
-_POSTGRES_SETTINGS = {
-    # The data is thrown away with the server: nothing has to survive a crash of the machine.
-    "fsync": "off",
-    "synchronous_commit": "off",
-    "full_page_writes": "off",
-    "shared_buffers": "32MB",
-    # Password-protected TCP only, since clients of any kind speak it; no socket file to clean up.
-    "listen_addresses": "127.0.0.1",
-    "unix_socket_directories": "",
-    # Files in the data folder go with it, also after a kill, and /dev/shm is small in containers.
-    "dynamic_shared_memory_type": "mmap",
-    "log_destination": "stderr",
-    "logging_collector": "off",
-    "log_line_prefix": "",
-}
-_REDIS_SETTINGS = {"save": "", "appendonly": "no", "daemonize": "no", "protected-mode": "yes"}
 
 
 class PortTakenError(UnavailableError):
     """Another process listens on the port, taken since it was chosen or while the server was down."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What to run in a folder for one server."""
-
-    url: str
-    prepare: Sequence[Sequence[str]]
-    """Commands that are run once, before the server's first start."""
-    command: Sequence[str]
-    discard: signal.Signals
-    """The signal that ends the server quickest, when its data is not wanted any more."""
-    stop: signal.Signals
-    """The signal that ends it in an orderly way."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a server from binaries is to run, and as whom."""
-
-    binary: Path
-    folder: Path
-    user: User | None
-    port: int
-    password: str = field(default_factory=lambda: secrets.token_hex(16))
-    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 class LocalNode:
@@ -121,7 +78,7 @@ class LocalNode:
         return last_words and shortened_log(last_words)
 
     def stop(self) -> None:
-        """End it in an orderly way."""
+        """End it in an orderly way, also when it is paused."""
         self._process.stop(self._recipe.stop)
 
     def kill(self) -> None:
@@ -131,6 +88,10 @@ class LocalNode:
     def pause(self) -> None:
         """Let it take connections and never answer."""
         self._process.pause()
+
+    def is_paused(self) -> bool:
+        """Return whether `pause` was the last thing done to it."""
+        return self._process.state().paused
 
     def resume(self) -> None:
         """Let it go on after `pause`."""
@@ -165,75 +126,25 @@ def open_local(launch: Launch) -> Iterator[Server]:
 
 @contextmanager
 def local_node(
-    launch: Launch, binary: Binary, *, port: int, settings: Mapping[str, str] | None = None
+    launch: Launch, binary: Binary, *, port: int, part: Part | None = None
 ) -> Iterator[LocalNode]:
     """Prepare a server that is to listen on `port`; end it and remove all it made afterwards."""
-    kind = launch.source.kind
-    user = user_for(kind)
+    user = user_for(launch.source.kind)
     with ExitStack() as stack:
         folder = stack.enter_context(reachable_folder(launch.folder, user))
         process = stack.enter_context(supervised(folder))
-        place = Place(
-            within_reach(binary, user, folder), folder, user, port, settings=settings or {}
-        )
-        yield LocalNode(launch, process, _RECIPES[kind](place), user)
+        place = _place(launch, binary, Place(binary.path, folder, user, port, part or Part()))
+        yield LocalNode(launch, process, RECIPES[launch.source.kind](place), user)
 
 
-def served(launch: Launch, url: str, answer: Answer) -> Server:
-    """Return the server that the run started and that gave `answer`."""
-    return Server(
-        source=launch.source, url=url, version=answer.version, flavour=answer.flavour, owned=True
+def _place(launch: Launch, binary: Binary, place: Place) -> Place:
+    """Return `place` with a binary that its user can run, and with a data folder to start from."""
+    if launch.source.kind == "redis" or launch.templates is None:
+        return replace(place, binary=within_reach(binary, place.user, place.folder))
+    template = launch.templates.of(binary, place.user, launch)
+    return replace(
+        place,
+        binary=template.binary,
+        part=replace(place.part, password=template.part.password),
+        data=template.folder / "data",
     )
-
-
-def _postgres(place: Place) -> Recipe:
-    data = str(place.folder / "data")
-    settings = {**_POSTGRES_SETTINGS, "port": str(place.port), **place.settings}
-    return Recipe(
-        url=f"postgresql://postgres:{place.password}@127.0.0.1:{place.port}/postgres",
-        prepare=[_initdb(place, data)],
-        command=[str(place.binary), "-D", data, *postgres_options(settings)],
-        discard=signal.SIGQUIT,  # At once: nothing is worth a checkpoint.
-        stop=signal.SIGINT,
-    )
-
-
-def _initdb(place: Place, data: str) -> Sequence[str]:
-    password_file = _private_file(place, "password", place.password)
-    return [
-        *(str(place.binary.with_name("initdb")), "-D", data, "--no-sync", "--encoding", "UTF8"),
-        *("--locale", _LOCALE, "--lc-messages", "C", "--wal-segsize", "1"),
-        *("-U", "postgres", "-A", "scram-sha-256", "--pwfile", str(password_file)),
-    ]
-
-
-def _redis(place: Place) -> Recipe:
-    # The password in a file, since everybody can read command lines.
-    own = {"bind": "127.0.0.1", "port": str(place.port), "requirepass": place.password}
-    lines = redis_lines({**own, **_REDIS_SETTINGS, **place.settings})
-    config = _private_file(place, "redis.conf", "\n".join((*lines, "")))
-    return Recipe(
-        url=f"redis://:{place.password}@127.0.0.1:{place.port}/0",
-        prepare=[],
-        command=[str(place.binary), str(config)],
-        discard=signal.SIGKILL,
-        stop=signal.SIGTERM,
-    )
-
-
-_RECIPES: dict[ServerKind, Callable[[Place], Recipe]] = {"postgres": _postgres, "redis": _redis}
-
-
-def _private_file(place: Place, name: str, text: str) -> Path:
-    path = place.folder / name
-    path.touch(mode=0o600)
-    path.write_text(text, encoding="utf-8")
-    give(path, place.user)
-    return path
-
-
-def shortened_log(log: str) -> str:
-    """Return the last lines of a log as one line."""
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    text = " | ".join(lines[-3:]).rstrip(".")
-    return text if len(text) <= 400 else f"...{text[-397:]}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from memory_matrix.servers.asking import Answer
+from memory_matrix.servers.recipes import Part
 
 
 class Node(Protocol):
@@ -37,5 +40,12 @@ class Node(Protocol):
     def pause(self) -> None:
         """Let it take connections and never answer."""
 
+    def is_paused(self) -> bool:
+        """Return whether `pause` was the last thing done to it."""
+
     def resume(self) -> None:
         """Let it go on after `pause`; nothing where it is not paused."""
+
+
+Maker = Callable[[int, Part], AbstractContextManager[Node]]
+"""Prepares the node that listens on a port; ends it and removes all it made afterwards."""

@@ -37,6 +37,7 @@ class State:
     """The exit code of the last command that ended, None before there is one."""
     said: str
     """What the commands last wrote; empty while one runs."""
+    paused: bool = False
 
 
 class Supervised:
@@ -56,7 +57,7 @@ class Supervised:
         self,
         commands: Sequence[Sequence[str]],
         *,
-        stop_signal: signal.Signals,
+        stop_signal: signal.Signals = signal.SIGKILL,
         user: User | None = None,
     ) -> None:
         """Run `commands` one after the other; the last is the server.
@@ -129,6 +130,13 @@ def supervised(folder: Path) -> Iterator[Supervised]:
         yield process
     finally:
         process.end()
+
+
+def shortened_log(log: str) -> str:
+    """Return the last lines of a log as one line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    text = " | ".join(lines[-3:]).rstrip(".")
+    return text if len(text) <= 400 else f"...{text[-397:]}"
 
 
 def free_port() -> int:

@@ -33,6 +33,7 @@ from memory_matrix.servers.model import Server
 from memory_matrix.servers.private import Private, open_private
 from memory_matrix.servers.processes import supervised
 from memory_matrix.servers.starting import Starting, no_place, prepare, stop_all, unavailable
+from memory_matrix.servers.templates import Templates
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -116,6 +117,7 @@ class _Service:
         self._shared: dict[tuple[ServerKind, SourceForm, str], Starting] = {}
         self._visits: dict[threading.Thread, socket.socket] = {}
         self._released = threading.Event()
+        self._templates = Templates()
         self._left: list[str] = []
 
     def admit(self, client: socket.socket) -> None:
@@ -141,6 +143,7 @@ class _Service:
         deadline = time.monotonic() + _PATIENCE
         for thread in visits:
             thread.join(max(0.0, deadline - time.monotonic()))
+        self._templates.close()
         slow = ["a private server (it takes too long)" for each in visits if each.is_alive()]
         if left := [*left, *self._left, *slow]:
             raise MemoryMatrixError(f"These servers could not be stopped: {'; '.join(left)}.")
@@ -186,7 +189,7 @@ class _Service:
     def _launch(self, source: ServerSource) -> Launch:
         if self._released.is_set():
             raise ReleasedError
-        return Launch(source, self._folder, self._cache, _START_TIMEOUT)
+        return Launch(source, self._folder, self._cache, _START_TIMEOUT, templates=self._templates)
 
     def _lend(self, request: Reply, line: _Line) -> None:
         """Run a private server until its client is done with it."""
@@ -196,7 +199,8 @@ class _Service:
             launch = replace(
                 self._launch(source), released=self._released, abandoned=line.is_abandoned
             )
-            with _naming(source), open_private(launch, request["settings"]) as private:
+            topology, settings = request["topology"], request["settings"]
+            with _naming(source), open_private(launch, topology, settings) as private:
                 lent = source.name
                 line.reply({"server": _described(private.server)})
                 _obey(private, line)
@@ -218,7 +222,7 @@ def _obey(private: Private, line: _Line) -> None:
         try:
             if request["do"] != "nodes":
                 private.do(request["do"], request["node"])
-            nodes = [{"url": each.node.url, "role": each.role} for each in private.members]
+            nodes = [{"url": each.node.url, "role": each.role} for each in private.members()]
         except Exception as error:  # noqa: BLE001 - the client is told
             line.reply(_refusal(error))
         else:

@@ -67,6 +67,7 @@ class Supervisor:
         self._how: dict[str, Any] = {}
         self._trouble = ""
         self._code: int | None = None
+        self._paused = False
 
     def do(self, wish: dict[str, Any]) -> dict[str, Any]:
         """Do what the parent asks for, and return the state afterwards."""
@@ -75,12 +76,17 @@ class Supervisor:
             self._run(**wish)
         elif name == "end":
             self.end(wish["signal"], wish["patience"])
-        elif name in {"pause", "resume"} and self._child is not None:
-            _signal_tree(self._child.pid, signal.SIGSTOP if name == "pause" else signal.SIGCONT)
+        elif name in {"pause", "resume"}:
+            self._freeze(freeze=name == "pause")
         self.look()
         said = self._trouble or _tail(self._log)
         running = self._child is not None
-        return {"running": running, "code": self._code, "said": "" if running else said}
+        return {
+            "running": running,
+            "code": self._code,
+            "said": "" if running else said,
+            "paused": running and self._paused,
+        }
 
     def look(self) -> None:
         """See whether the command that runs has ended, and start the one after it."""
@@ -104,6 +110,11 @@ class Supervisor:
         """End what runs in the way that is quickest for it."""
         self.end(self._how.get("stop_signal", signal.SIGKILL), _PATIENCE)
 
+    def _freeze(self, *, freeze: bool) -> None:
+        if self._child is not None and self._paused != freeze:
+            _signal_tree(self._child.pid, signal.SIGSTOP if freeze else signal.SIGCONT)
+            self._paused = freeze
+
     def _run(self, *, commands: list[list[str]], **how: Any) -> None:
         self.end_at_once()
         self._how, self._next, self._code, self._trouble = how, commands, None, ""
@@ -111,6 +122,7 @@ class Supervisor:
 
     def _start(self) -> None:
         command = self._next.pop(0)
+        self._paused = False
         user, group = self._how["user"] or (None, None)
         try:
             with open(self._log, "ab") as log:

@@ -187,9 +187,8 @@ def test_a_container_that_cannot_be_started_is_removed(
 
 def test_a_server_of_the_other_kind_is_a_sentence(engine: Any, tmp_path: Path) -> None:
     source = ServerSource("postgres", "image", REDIS.value, "wrong")
-    with start_all([source], folder=tmp_path, cache=tmp_path, timeout=3) as (result,):
-        assert isinstance(result, Unavailable)
-        assert "did not answer within 3 s" in result.reason
+    assert "is no postgres server" in refusal(source, tmp_path)
+    assert REDIS.value not in ours(engine).values()
 
 
 def test_a_container_that_is_killed_meanwhile_is_unavailable(engine: Any, tmp_path: Path) -> None:
