@@ -10,14 +10,15 @@ from functools import partial
 from threading import Event
 from typing import Any, TypeVar
 
-from memory_matrix.stores.protocol import Record, Scope
+from memory_matrix.stores.protocol import Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.bad import bad_messages, bad_records
 from memory_matrix.suite.calling import within
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.parts import cover
+from memory_matrix.suite.records import expect_record, expect_records
 from memory_matrix.suite.refusing import refusing
-from memory_matrix.suite.samples import messages, numbered, plain, plains, record
+from memory_matrix.suite.samples import messages, numbered, plain, record
 from memory_matrix.suite.sessions import expect_session
 
 T = TypeVar("T")
@@ -78,10 +79,10 @@ def test_batch_duplicate_ids_inside(memory: Memory) -> None:
     write = partial(memory.put_many, SCOPE, [first, other, last])
     if memory.policy.duplicate_ids == "refuse":
         memory.refused("one id twice in a batch", write)
-        _expect_records(memory, "after a refused batch", [])
+        expect_records(memory, "after a refused batch", SCOPE, [])
     else:
         write()
-        _expect_records(memory, "after a batch with one id twice", [last, other])
+        expect_records(memory, "after a batch with one id twice", SCOPE, [last, other])
 
 
 def test_pool_after_failing_batch(memory: Memory) -> None:
@@ -296,11 +297,11 @@ def _append_nothing(memory: Memory) -> None:
 
 def _put_nothing(memory: Memory) -> None:
     memory.put_many(SCOPE, [])
-    _expect_records(memory, "after a batch of nothing", [])
+    expect_records(memory, "after a batch of nothing", SCOPE, [])
     there = record(memory, "there")
     memory.put(SCOPE, there)
     memory.put_many(SCOPE, [])
-    _expect_records(memory, "after a batch of nothing", [there])
+    expect_records(memory, "after a batch of nothing", SCOPE, [there])
 
 
 def _append_5000(memory: Memory) -> None:
@@ -317,15 +318,6 @@ def _put_5000(memory: Memory) -> None:
         found == {each.id for each in batch},
         f"the records of a batch of {len(batch)}: expected each once, got {len(found)} different ids",
     )
-
-
-def _expect_records(memory: Memory, what: str, wanted: Sequence[Record]) -> None:
-    for each in wanted:
-        found = memory.get(SCOPE, each.id)
-        expect.equal(f"the record {each.id!r} {what}", found and plain(found), plain(each))
-    if memory.offers("list_records"):
-        listed = plains(memory.all_records(SCOPE))
-        expect.contents(f"the records listed {what}", listed, plains(wanted))
 
 
 # ---- connections ------------------------------------------------------------------------------
@@ -366,8 +358,7 @@ def _put_fails_then_works(times: int, memory: Memory) -> None:
             with suppress(Exception):
                 memory.put_many(SCOPE, [good])
     within(SOON, "a good batch after failing ones", lambda: memory.put_many(SCOPE, [good]))
-    found = memory.get(SCOPE, "good")
-    expect.equal("the record put after failing batches", found and plain(found), plain(good))
+    expect_record(memory, "put after failing batches", SCOPE, good)
 
 
 def _can_refuse(memory: Memory) -> bool:
