@@ -26,7 +26,8 @@ from memory_matrix.stores.redis.values import Clock
 
 POLICY = Policy(
     nul="keep",
-    scope_parts=("app", "user", "session", "namespace"),
+    scope_parts=("app", "user", "session"),
+    record_parts=("app", "user", "namespace"),
     list_order="created",
     conflict="refuse",
     delete_missing="quiet",
