@@ -53,3 +53,7 @@ class FullError(StoreError):
 
 class ServerError(StoreError):
     """The server refused the call for another reason, which the sentence gives."""
+
+
+class RightsError(StoreError):
+    """The user may not do this on the server."""

@@ -1,0 +1,433 @@
+"""Connections whose waits end, and what lends them: a pool of the store's own, or what a caller gave.
+
+Nothing here knows what is asked. No statement is prepared, so that a transaction pool in between works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import selectors
+import threading
+import time
+from collections.abc import AsyncIterator, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
+
+import psycopg
+from psycopg import conninfo
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from memory_matrix.stores.errors import ClosedError, UnreachableError, WaitError
+from memory_matrix.stores.postgres.failures import SilentError
+from memory_matrix.stores.postgres.values import line
+
+T = TypeVar("T")
+
+_SHARE = 0.8
+"""The part of the wait after which a call is cancelled; the rest is for the server to say so."""
+_GRACE = 0.1
+
+
+class _LateError(Exception):
+    """The time of a call is over."""
+
+
+def _bounded(work: Generator[Any, Any, T], end: float) -> Generator[Any, Any, T]:
+    """Pass on what a generator of psycopg waits for, until `end`."""
+    try:
+        wanted = next(work)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() > end:
+                raise _LateError
+            wanted = work.send(ready)
+    except StopIteration as finished:
+        result: T = finished.value
+        return result
+
+
+class _Limits:
+    """When the waits of a connection end; None for never."""
+
+    limit: float | None = None
+    grace = 1.0
+
+    def give(self, seconds: float) -> None:
+        """Let the calls from now on take `seconds` together."""
+        self.limit = time.monotonic() + _SHARE * seconds
+        self.grace = _GRACE * seconds
+
+
+class BoundedConnection(_Limits, psycopg.Connection[Any]):
+    """A connection that cancels what takes too long, and breaks where that is not answered either."""
+
+    def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
+        """Wait for a generator of psycopg, as the class that this is derived from."""
+        if self.limit is None:
+            return super().wait(gen, *arguments, **options)
+        try:
+            return super().wait(_bounded(gen, self.limit), *arguments, **options)
+        except _LateError:
+            return self._cancelled(gen)
+
+    def _cancelled(self, gen: Any) -> Any:
+        self.limit = time.monotonic() + 2 * self.grace  # also for a rollback after this
+        try:
+            self.cancel_safe(timeout=self.grace)
+            return super().wait(_bounded(gen, self.limit))
+        except (_LateError, psycopg.errors.CancellationTimeout):
+            self.pgconn.finish()
+            raise SilentError(_SILENCE) from None
+
+    @classmethod
+    def connect(cls, conninfo: str = "", **options: Any) -> Any:
+        """Connect; the option `failures`, a dict, keeps what went wrong last."""
+        failures: dict[str, str] = options.pop("failures", {})
+        try:
+            connection = super().connect(conninfo, **options)
+        except psycopg.Error as error:
+            failures["last"] = line(error)
+            raise
+        failures.clear()
+        return connection
+
+
+class AsyncBoundedConnection(_Limits, psycopg.AsyncConnection[Any]):
+    """The same for asyncio."""
+
+    async def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
+        """Wait for a generator of psycopg, as the class that this is derived from."""
+        if self.limit is None:
+            return await super().wait(gen, *arguments, **options)
+        try:
+            return await super().wait(_bounded(gen, self.limit), *arguments, **options)
+        except _LateError:
+            return await self._cancelled(gen)
+
+    async def _cancelled(self, gen: Any) -> Any:
+        self.limit = time.monotonic() + 2 * self.grace
+        try:
+            await self.cancel_safe(timeout=self.grace)
+            return await super().wait(_bounded(gen, self.limit))
+        except (_LateError, psycopg.errors.CancellationTimeout):
+            self.pgconn.finish()
+            raise SilentError(_SILENCE) from None
+
+    @classmethod
+    async def connect(cls, conninfo: str = "", **options: Any) -> Any:
+        """Connect; the option `failures`, a dict, keeps what went wrong last."""
+        failures: dict[str, str] = options.pop("failures", {})
+        try:
+            connection = await super().connect(conninfo, **options)
+        except psycopg.Error as error:
+            failures["last"] = line(error)
+            raise
+        failures.clear()
+        return connection
+
+
+_SILENCE = (
+    "The server gave no answer in time, nor to the request to cancel; the connection was closed. "
+    "A write may have been done"
+)
+
+
+def _hears_something(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> bool:
+    """Return whether an idle connection has something to read: the server's good-bye, most likely."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.pgconn.socket, selectors.EVENT_READ)
+        return bool(selector.select(0))
+
+
+def _check(connection: BoundedConnection) -> None:
+    """Tell the pool whether a connection still works; costs no round trip where it does."""
+    if _hears_something(connection):
+        connection.give(1)
+        connection.execute("")
+
+
+async def _check_async(connection: AsyncBoundedConnection) -> None:
+    if _hears_something(connection):
+        connection.give(1)
+        await connection.execute("")
+
+
+def _pool_options(dsn: str, size: int, wait: float, failures: dict[str, str]) -> dict[str, Any]:
+    """Return what both kinds of pool are made with."""
+    given = conninfo.conninfo_to_dict(dsn)
+    patience = {} if "connect_timeout" in given else {"connect_timeout": max(2, math.ceil(wait))}
+    return {
+        "conninfo": dsn,
+        "kwargs": {
+            "autocommit": True,
+            "prepare_threshold": None,
+            "failures": failures,
+            **patience,
+        },
+        "min_size": 0,
+        "max_size": size,
+        "timeout": wait,
+        "reconnect_timeout": wait,
+        "num_workers": 1,
+        "open": False,
+    }
+
+
+class OwnPool:
+    """Lends connections of a pool that is opened by the first call."""
+
+    def __init__(self, dsn: str, size: int, wait: float) -> None:
+        self._failures: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._pool: ConnectionPool[BoundedConnection] = ConnectionPool(
+            connection_class=BoundedConnection,
+            check=_check,
+            **_pool_options(dsn, size, wait, self._failures),
+        )
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last attempt to connect failed."""
+        return self._failures.get("last")
+
+    @contextmanager
+    def lend(self, seconds: float) -> Iterator[psycopg.Connection[Any]]:
+        """Lend a connection for a call that may take `seconds`, waiting for it included."""
+        self._open()
+        with self._pool.connection(timeout=seconds) as connection:
+            yield connection
+
+    def _open(self) -> None:
+        with self._lock:
+            if self._closed:
+                raise ClosedError("The store is closed.")
+            if self._pool.closed:
+                self._pool.open()
+
+    def close(self) -> None:
+        """Close the pool and its connections."""
+        with self._lock:
+            self._closed = True
+            self._pool.close(timeout=1)
+
+
+class GivenPool:
+    """Lends connections of a caller's pool, which stays open."""
+
+    failure = None
+
+    def __init__(self, pool: ConnectionPool[Any]) -> None:
+        self._pool = pool
+        self._closed = False
+
+    @contextmanager
+    def lend(self, seconds: float) -> Iterator[psycopg.Connection[Any]]:
+        """Lend a connection, waiting for it no longer than `seconds`."""
+        if self._closed:
+            raise ClosedError("The store is closed.")
+        with self._pool.connection(timeout=seconds) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Lend no more."""
+        self._closed = True
+
+
+class GivenConnection:
+    """Lends a caller's one connection to one call at a time; it stays open."""
+
+    failure = None
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+        self._turn = threading.Lock()
+        self._closed = False
+
+    @contextmanager
+    def lend(self, seconds: float) -> Iterator[psycopg.Connection[Any]]:
+        """Lend the connection, waiting for the other calls no longer than `seconds`."""
+        if self._closed:
+            raise ClosedError("The store is closed.")
+        if not self._turn.acquire(timeout=seconds):
+            raise WaitError(_BUSY)
+        try:
+            _see_open(self._connection)
+            yield self._connection
+        finally:
+            self._turn.release()
+
+    def close(self) -> None:
+        """Lend it no more."""
+        self._closed = True
+
+
+_BUSY = "Other calls took the given connection's whole time; nothing of this one was done."
+
+
+def _see_open(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:
+    if connection.closed:
+        raise UnreachableError(
+            "The connection that the store was given is closed; give it a new one."
+        )
+
+
+class AsyncOwnPool:
+    """Lends connections of a pool for each event loop that calls come from."""
+
+    def __init__(self, dsn: str, size: int, wait: float) -> None:
+        self._failures: dict[str, str] = {}
+        self._options = _pool_options(dsn, size, wait, self._failures)
+        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopPool] = WeakKeyDictionary()
+        self._closed = False
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last attempt to connect failed."""
+        return self._failures.get("last")
+
+    @asynccontextmanager
+    async def lend(self, seconds: float) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        """Lend a connection for a call that may take `seconds`, waiting for it included."""
+        if self._closed:
+            raise ClosedError("The store is closed.")
+        pool = await self._here().opened()
+        async with pool.connection(timeout=seconds) as connection:
+            yield connection
+
+    def _here(self) -> _LoopPool:
+        loop = asyncio.get_running_loop()
+        for other in [each for each in self._pools if each.is_closed()]:
+            self._pools.pop(other).abandon()
+        if loop not in self._pools:
+            self._pools[loop] = _LoopPool(self._options)
+        return self._pools[loop]
+
+    async def close(self) -> None:
+        """Close the pools: this loop's in order, those of loops that ended at once."""
+        self._closed = True
+        here = self._pools.pop(asyncio.get_running_loop(), None)
+        for other in list(self._pools.values()):
+            other.abandon()
+        self._pools.clear()
+        if here is not None:
+            await here.close()
+
+
+class _LoopPool:
+    """The pool of one event loop."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._connections: WeakSet[psycopg.AsyncConnection[Any]] = WeakSet()
+        self._opening = asyncio.Lock()
+        self._pool: AsyncConnectionPool[AsyncBoundedConnection] = AsyncConnectionPool(
+            connection_class=AsyncBoundedConnection,
+            check=_check_async,
+            configure=self._remember,
+            **options,
+        )
+
+    async def opened(self) -> AsyncConnectionPool[AsyncBoundedConnection]:
+        if self._pool.closed:
+            async with self._opening:
+                if self._pool.closed:
+                    await self._pool.open()
+        return self._pool
+
+    async def close(self) -> None:
+        await self._pool.close(timeout=1)
+
+    def abandon(self) -> None:
+        """Close the connections of a loop that no longer runs."""
+        for connection in list(self._connections):
+            with suppress(psycopg.Error):
+                connection.pgconn.finish()
+
+    async def _remember(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        self._connections.add(connection)
+
+
+class AsyncGivenPool:
+    """Lends connections of a caller's pool, which stays open."""
+
+    failure = None
+
+    def __init__(self, pool: AsyncConnectionPool[Any]) -> None:
+        self._pool = pool
+        self._closed = False
+
+    @asynccontextmanager
+    async def lend(self, seconds: float) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        """Lend a connection, waiting for it no longer than `seconds`."""
+        if self._closed:
+            raise ClosedError("The store is closed.")
+        async with self._pool.connection(timeout=seconds) as connection:
+            yield connection
+
+    async def close(self) -> None:
+        """Lend no more."""
+        self._closed = True
+
+
+class AsyncGivenConnection:
+    """Lends a caller's one connection to one call at a time; it stays open."""
+
+    failure = None
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        self._connection = connection
+        self._turn = asyncio.Lock()
+        self._closed = False
+
+    @asynccontextmanager
+    async def lend(self, seconds: float) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
+        """Lend the connection, waiting for the other calls no longer than `seconds`."""
+        if self._closed:
+            raise ClosedError("The store is closed.")
+        try:
+            await asyncio.wait_for(self._turn.acquire(), seconds)
+        except asyncio.TimeoutError:
+            raise WaitError(_BUSY) from None
+        try:
+            _see_open(self._connection)
+            yield self._connection
+        finally:
+            self._turn.release()
+
+    async def close(self) -> None:
+        """Lend it no more."""
+        self._closed = True
+
+
+Lender = OwnPool | GivenPool | GivenConnection
+AsyncLender = AsyncOwnPool | AsyncGivenPool | AsyncGivenConnection
+
+
+def lender(target: Any, size: int, wait: float) -> Lender:
+    """Return what lends connections: of a libpq URL, of a pool, or a connection."""
+    if isinstance(target, str):
+        return OwnPool(target, size, wait)
+    if isinstance(target, ConnectionPool):
+        return GivenPool(target)
+    if isinstance(target, psycopg.Connection):
+        return GivenConnection(target)
+    raise TypeError(
+        f"A PostgresStore is opened with a libpq URL, a ConnectionPool or a Connection of psycopg 3, "
+        f"not with a {type(target).__name__}."
+    )
+
+
+def async_lender(target: Any, size: int, wait: float) -> AsyncLender:
+    """Return what lends connections: of a libpq URL, of an async pool, or an async connection."""
+    if isinstance(target, str):
+        return AsyncOwnPool(target, size, wait)
+    if isinstance(target, AsyncConnectionPool):
+        return AsyncGivenPool(target)
+    if isinstance(target, psycopg.AsyncConnection):
+        return AsyncGivenConnection(target)
+    raise TypeError(
+        f"An AsyncPostgresStore is opened with a libpq URL, an AsyncConnectionPool or an "
+        f"AsyncConnection of psycopg 3, not with a {type(target).__name__}."
+    )
