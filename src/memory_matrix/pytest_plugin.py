@@ -7,10 +7,10 @@ pytest-xdist share the servers, which the controller owns; they are gone when it
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -29,19 +29,28 @@ if TYPE_CHECKING:
     from memory_matrix.suite.stores import StoreParameter
     from memory_matrix.suite.worker import Worker
 
-_async_fixture: Any = pytest.fixture
-if find_spec("pytest_asyncio") is not None:
-    import pytest_asyncio
-
-    _async_fixture = pytest_asyncio.fixture  # what anyio runs are plain fixtures
-
 pytest.register_assert_rewrite("memory_matrix.suite.cases")
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _STATE = pytest.StashKey["_State"]()
 _NO_STORE = pytest.param(
     None, marks=pytest.mark.skip(reason="it needs a store under test: --store NAME"), id="no-store"
 )
 _SERVER_FIXTURES: dict[str, Kind] = {f"{kind}_server": kind for kind in KINDS}
+
+
+def _async_fixture(function: F) -> F:
+    """Make an async fixture of whatever runs async tests here; what anyio runs are plain fixtures."""
+    made: Any
+    if find_spec("pytest_asyncio") is None:
+        made = pytest.fixture(function)
+    else:
+        import pytest_asyncio
+
+        made = pytest_asyncio.fixture(function)
+    fixture: F = made
+    return fixture
 
 
 class _State:
