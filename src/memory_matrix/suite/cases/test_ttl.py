@@ -254,7 +254,7 @@ def _session_of(other: Memory, outside: Memory, scope: Scope) -> _Short:
 
 def _short_records(memory: Memory) -> None:
     for ttl in (0.5, 0):
-        _short(_record_of(memory, Scope(namespace=(f"ttl {ttl:.0f}",)), ttl))
+        _short(_record_of(memory, Scope(namespace=("short" if ttl else "zero",)), ttl))
 
 
 def _record_of(memory: Memory, scope: Scope, ttl: float) -> _Short:
