@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from memory_matrix.matrix.model import EnvironmentSpec, Excluded, Matrix, ServerSource, Strategy
 from memory_matrix.matrix.select import Selection, narrow_parts
 from memory_matrix.matrix.suite import REFERENCE_STORES, Suite, plan_suite
-
-T = TypeVar("T")
 
 SHOWN_ENVIRONMENTS, SHOWN_EXCLUDED, SHOWN_SERVERS, SHOWN_STORES = 12, 5, 5, 4
 """How many of each the lines show, unless all are asked for."""
@@ -82,15 +80,17 @@ def plan(matrix: Matrix, selection: Selection | None = None) -> Plan:
     parts = narrow_parts(matrix, selection)
     compat, suite = parts["compat"], parts["suite"]
     count = len(compat.environments)
+    names = {each.name for each in (*compat.environments, *suite.environments)}
     telling = _telling(matrix)
     return Plan(
         source=None if matrix.source is None else str(matrix.source),
         environments=tuple(
             PlannedEnvironment(each, _why(each, telling))
-            for each in _either(matrix.environments, compat.environments, suite.environments)
+            for each in matrix.environments
+            if each.name in names
         ),
         excluded=matrix.excluded,
-        servers=tuple(_either(matrix.servers, compat.servers, suite.servers)),
+        servers=compat.servers,
         serializers=compat.compat.serializers,
         payloads=compat.compat.payloads,
         stores=suite.suite.stores,
@@ -98,12 +98,6 @@ def plan(matrix: Matrix, selection: Selection | None = None) -> Plan:
         processes=2 * count,
         suite=_suite(suite, selection),
     )
-
-
-def _either(every: Sequence[T], one: Iterable[T], other: Iterable[T]) -> Iterator[T]:
-    """Yield what is in one or the other, in the order of `every`."""
-    wanted = {*one, *other}
-    return (each for each in every if each in wanted)
 
 
 def _suite(matrix: Matrix, selection: Selection) -> PlannedSuite:

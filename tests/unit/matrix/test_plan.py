@@ -237,6 +237,13 @@ def test_the_plan_of_a_selection_narrows_each_part_by_what_speaks_about_it(
     assert len(planned.suite.known.processes) == 8
 
 
+def test_the_plan_of_a_selection_shows_the_servers_that_it_names(read_text: ReadText) -> None:
+    planned = plan(read_text(STORES), parse("server=redis:8.0"))
+
+    assert [each.name for each in planned.servers] == ["redis:8.0"]
+    assert {cell.servers for cell in planned.suite.known.cells} == {planned.servers}
+
+
 def test_a_serializer_that_the_suite_does_not_have_leaves_it_nothing(read_text: ReadText) -> None:
     matrix = read_text('[axes]\npython = ["3.12"]\n[compat]\nserializers = ["orjson"]\n')
 

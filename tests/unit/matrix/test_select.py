@@ -6,7 +6,7 @@ import pytest
 
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import Matrix
-from memory_matrix.matrix.select import narrow, parse
+from memory_matrix.matrix.select import Part, narrow, narrow_parts, parse
 
 from .conftest import ReadText
 
@@ -31,6 +31,10 @@ reason = "known"
 [servers]
 postgres = ["pgvector/pgvector:pg17"]
 redis = ["redis:8.0", "valkey/valkey:9.1"]
+
+[suite]
+stores = ["memory_matrix.stores:PostgresStore", "app.stores:Main", "other.stores:Main"]
+serializers = ["json", "orjson"]
 """
 
 
@@ -77,11 +81,117 @@ def test_serializers_and_servers_are_selected(matrix: Matrix) -> None:
     assert narrowed.environments == matrix.environments
 
 
+@pytest.mark.parametrize(
+    ("expression", "stores"),
+    [
+        ("store=memory_matrix.stores:*", ["memory_matrix.stores:PostgresStore"]),
+        ("store=PostgresStore", ["memory_matrix.stores:PostgresStore"]),
+        ("store=Main", ["app.stores:Main", "other.stores:Main"]),
+        ("store=app.stores:Main", ["app.stores:Main"]),
+        ("store=Post*,store=other*", ["memory_matrix.stores:PostgresStore", "other.stores:Main"]),
+    ],
+)
+def test_stores_are_selected_whole_or_by_the_name_of_the_object(
+    matrix: Matrix, expression: str, stores: list[str]
+) -> None:
+    assert narrow(matrix, parse(expression), "suite").suite.stores == tuple(stores)
+
+
+def test_the_suite_has_serializers_of_its_own(matrix: Matrix) -> None:
+    narrowed = narrow(matrix, parse("serializer=orjson"), "suite")
+
+    assert narrowed.suite.serializers == ("orjson",)
+    assert narrowed.compat == matrix.compat
+
+
+def test_where_no_server_of_a_kind_is_selected_the_suite_keeps_them_for_stores_of_both(
+    matrix: Matrix,
+) -> None:
+    narrowed = narrow(matrix, parse("server=valkey*"), "suite")
+
+    assert [each.name for each in narrowed.servers] == ["pg17", "valkey:9.1"]
+
+
+def test_cases_are_asked_one_by_one(matrix: Matrix) -> None:
+    selection = parse("case=vec_*")
+
+    assert narrow(matrix, selection, "suite") == matrix
+    assert selection.allows("case", "vec_zero_query")
+    assert not selection.allows("case", "text_ascii_round_trip")
+
+
+@pytest.mark.parametrize(
+    ("expression", "on", "serializer", "allowed"),
+    [
+        ("", [], None, True),
+        ("server=pg*", ["pg17", "redis:8.0"], None, True),
+        ("server=pg*", ["redis:8.0"], None, False),
+        ("server=pg*", [], None, False),
+        ("serializer=json", ["pg17"], "json", True),
+        ("serializer=json", ["pg17"], "orjson", False),
+        ("serializer=*", ["pg17"], None, False),
+        ("serializer=json server=pg*", ["redis:8.0"], "json", False),
+    ],
+)
+def test_cells_of_the_suite_stay_with_a_selected_server_and_serializer(
+    expression: str, on: list[str], serializer: str | None, allowed: bool
+) -> None:
+    assert parse(expression).allows_on(on, serializer) is allowed
+
+
+def test_terms_narrow_the_parts_that_they_speak_about(matrix: Matrix) -> None:
+    selection = parse("writer=production,reader=production store=Main serializer=*json app=.")
+
+    parts = narrow_parts(matrix, parse("writer=production,reader=production store=Main"))
+    assert names(parts["compat"]) == ["production"]
+    assert names(parts["suite"]) == names(matrix)
+    assert parts["suite"].suite.stores == ("app.stores:Main", "other.stores:Main")
+    assert parts["compat"].suite == matrix.suite
+
+    parts = narrow_parts(matrix, selection)
+    assert names(parts["compat"]) == names(parts["suite"]) == ["production"]
+    assert parts["compat"].compat.serializers == ("json",)
+    assert parts["suite"].suite.serializers == ("json", "orjson")
+
+
+def test_a_serializer_of_one_part_alone_leaves_the_other_without(matrix: Matrix) -> None:
+    parts = narrow_parts(matrix, parse("serializer=orjson"))
+
+    assert parts["compat"].compat.serializers == ()
+    assert parts["suite"].suite.serializers == ("orjson",)
+    with pytest.raises(UsageError, match="matches no serializer"):
+        narrow_parts(matrix, parse("serializer=dill"))
+
+
+@pytest.mark.parametrize(
+    ("part", "expression", "sentence"),
+    [
+        ("suite", "writer=production", "writer speaks about compat only; for suite, there are env"),
+        ("suite", "payload=*", "payload speaks about compat only; .*, server, store, case, pydan"),
+        ("compat", "store=Main", "store speaks about suite only; for compat, there are environ"),
+        ("compat", "case=vec_*", "case speaks about suite only; .*, payload, server, pydantic"),
+        ("suite", "stor=Main", 'there is no key "stor"; .* Did you mean "store"?'),
+        ("suite", "serializer=pickle", 'matches no serializer; there are "json", "orjson"'),
+        ("compat", "serializer=orjson", 'matches no serializer; there are "pickle"'),
+        ("suite", "store=Man", 'matches no store; there are "memory_matrix.stores:Postg'),
+        ("suite", "python=3.11 pydantic=*", "leaves no environment; there are "),
+    ],
+)
+def test_each_part_says_what_can_be_selected_there(
+    matrix: Matrix, part: Part, expression: str, sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        narrow(matrix, parse(expression), part)
+
+
+@pytest.mark.parametrize("part", ["compat", "suite"])
 @pytest.mark.parametrize("expression", ["", "  ", " , ,"])
-def test_an_empty_expression_selects_everything(matrix: Matrix, expression: str) -> None:
+def test_an_empty_expression_selects_everything(
+    matrix: Matrix, expression: str, part: Part
+) -> None:
     selection = parse(expression)
 
-    assert narrow(matrix, selection) == matrix
+    assert narrow(matrix, selection, part) == matrix
     assert selection.allows("payload", "anything")
 
 

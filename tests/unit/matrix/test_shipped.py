@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from memory_matrix.matrix.model import SuiteOptions
 from memory_matrix.matrix.read import QUICK, builtin_quick, read
+from memory_matrix.matrix.suite import REFERENCE_STORES, plan_suite
 from memory_matrix.serializers.builtin import NAMES, PROJECTS
 
 MATRICES = Path(__file__).parents[3] / "matrix"
@@ -38,6 +40,16 @@ def test_the_default_matrix_covers_interpreters_and_serializers() -> None:
     assert {each.python for each in matrix.environments} == {"3.10", "3.11", "3.12", "3.13"}
     installed = {Requirement(each).name for each in matrix.environments[0].packages}
     assert installed >= {project.lower() for project in PROJECTS.values()}
+
+
+def test_the_default_matrix_runs_both_reference_stores_on_all_of_it() -> None:
+    matrix = read(MATRICES / "default.toml")
+
+    assert matrix.suite == SuiteOptions()
+    suite = plan_suite(matrix, REFERENCE_STORES)
+    assert len(suite.processes) == len(matrix.environments)
+    assert len(suite.cells) == 2 * len(matrix.environments)
+    assert not suite.unserved
 
 
 @pytest.mark.parametrize("path", sorted(MATRICES.glob("*.toml")), ids=lambda path: path.name)
