@@ -18,7 +18,13 @@ from memory_matrix.stores.protocol import (
 )
 from memory_matrix.stores.redis import inspection
 from memory_matrix.stores.redis.async_store import AsyncRedisStore
-from memory_matrix.stores.redis.clients import Target, async_client, sync_client
+from memory_matrix.stores.redis.clients import (
+    Target,
+    async_client,
+    async_close_client,
+    close_client,
+    sync_client,
+)
 from memory_matrix.stores.redis.conversations import Handle
 from memory_matrix.stores.redis.settings import Settings
 from memory_matrix.stores.redis.store import RedisStore
@@ -249,7 +255,7 @@ class RedisAdapter:
 
     def close_client(self, client: Any) -> None:
         """Close the client."""
-        client.close()
+        close_client(client)
 
 
 class AsyncRedisAdapter:
@@ -449,7 +455,7 @@ class AsyncRedisAdapter:
 
     async def close_client(self, client: Any) -> None:
         """Close the client."""
-        await client.aclose()
+        await async_close_client(client)
 
 
 RedisAdapter.twin = AsyncRedisAdapter

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from memory_matrix.stores.errors import RefusedError
+from memory_matrix.stores.redis.failures import FAILURES
 
 _SHARED = ("retry", "socket_timeout", "socket_connect_timeout")
 """Options that are for the sentinels too."""
@@ -82,6 +84,25 @@ def async_client(target: Target, **options: Any) -> Any:
     if target.topology == "sentinel":
         return _primary(Sentinel, target, options)
     return _cluster(RedisCluster, ClusterNode, target, options)
+
+
+def close_client(client: Any) -> None:
+    """Close a plain client, and those by which it asks sentinels for the primary."""
+    for each in _with_sentinels(client):
+        with suppress(*FAILURES):
+            each.close()
+
+
+async def async_close_client(client: Any) -> None:
+    """Close an asyncio client, and those by which it asks sentinels for the primary."""
+    for each in _with_sentinels(client):
+        with suppress(*FAILURES):
+            await each.aclose()
+
+
+def _with_sentinels(client: Any) -> list[Any]:
+    pool = getattr(client, "connection_pool", None)
+    return [client, *getattr(getattr(pool, "sentinel_manager", None), "sentinels", ())]
 
 
 def _url(target: Target) -> str:

@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from redis.exceptions import NoScriptError
 
 from memory_matrix.stores.errors import ClosedError, WaitError
 from memory_matrix.stores.redis.calls import Call, Plan
+from memory_matrix.stores.redis.clients import async_close_client, close_client
 from memory_matrix.stores.redis.failures import FAILURES, as_store_error, pause_before_next
 
 T = TypeVar("T")
@@ -47,12 +48,6 @@ def by_digest(call: Call) -> tuple[Any, ...]:
 def by_source(call: Call) -> tuple[Any, ...]:
     """Return the command that runs a script, and makes it known."""
     return ("EVAL", call.script.source, len(call.keys), *call.keys, *call.arguments)
-
-
-def with_sentinels(client: Any) -> list[Any]:
-    """Return a client and those that it asks for the primary."""
-    pool = getattr(client, "connection_pool", None)
-    return [client, *getattr(getattr(pool, "sentinel_manager", None), "sentinels", ())]
 
 
 class Link:
@@ -95,9 +90,7 @@ class Link:
         with self._lock:
             client, self._client = self._client, None
         if self._owned and client is not None:
-            for each in with_sentinels(client):
-                with suppress(*FAILURES):
-                    each.close()
+            close_client(client)
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -235,6 +228,4 @@ async def _keeper(client: Any) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
-        for each in with_sentinels(client):
-            with suppress(*FAILURES):
-                await each.aclose()
+        await async_close_client(client)
