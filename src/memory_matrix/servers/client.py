@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -35,6 +36,10 @@ class ServerError(Exception):
         super().__init__(sentence)
         self.refused = refused
         """Whether the request itself is wrong, so that no machine could have done it."""
+
+
+class _GoneError(ServerError):
+    """The process that owns the servers has ended."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +137,9 @@ class Servers:
 
     def close(self) -> None:
         """Close the private servers that are still open. Shared ones stay, for others."""
-        for server in list(self._private):
-            server.close()
+        with ExitStack() as stack:
+            for server in list(self._private):
+                stack.callback(server.close)
 
     def __enter__(self) -> Self:
         return self
@@ -249,6 +255,8 @@ class _Line:
         try:
             if os.getpid() == self._pid:
                 self.ask(do="close")
+        except _GoneError:
+            pass  # And the server with it.
         finally:
             self.close()
 
@@ -270,7 +278,7 @@ class _Line:
             reply: dict[str, Any] = json.loads(self._connection.recv_bytes())
         except (OSError, EOFError):
             self.close()
-            raise ServerError("The process that owns the servers has ended.") from None
+            raise _GoneError("The process that owns the servers has ended.") from None
         except BaseException:
             self.close()  # The answer to this question must not be taken for that to the next.
             raise

@@ -27,7 +27,7 @@ _OWN: Mapping[ServerKind, frozenset[str]] = {
 """What says where a server is and how it is reached: that is not for its user to choose."""
 
 
-def check_settings(kind: ServerKind, settings: Mapping[str, str]) -> None:
+def check_settings(kind: ServerKind, settings: Mapping[str, object]) -> None:
     """See that a server of `kind` can be given `settings`.
 
     Raises:
@@ -48,11 +48,11 @@ def redis_lines(settings: Mapping[str, str]) -> list[str]:
     return [f"{name} {value or nothing}" for name, value in settings.items()]
 
 
-def _problems(kind: ServerKind, settings: Mapping[str, str]) -> Iterator[str]:
+def _problems(kind: ServerKind, settings: Mapping[str, object]) -> Iterator[str]:
     for name, value in settings.items():
         if not _NAMES[kind].fullmatch(name):
             yield f"{name!r} is no name of a setting of {kind}."
         elif name.lower() in _OWN[kind]:
             yield f"The setting {name} of a private {kind} server is not yours to choose: leave it out."
-        elif re.search(r"[\0\r\n]", value):
+        elif not isinstance(value, str) or re.search(r"[\0\r\n]", value):
             yield f"The setting {name} must be one line of text, not {value!r}."

@@ -121,7 +121,9 @@ class Starting:
         self._thread.join(timeout)
         if self._thread.is_alive():
             return f"{self._launch.source.name} (it takes too long)"
-        if self._result is None or isinstance(self._result, Server | UnavailableError):
+        if self._result is None or isinstance(
+            self._result, Server | UnavailableError | ReleasedError
+        ):
             return None
         return f"{self._launch.source.name} ({self._result})"
 
@@ -131,8 +133,8 @@ class Starting:
                 check(server)
                 self._tell(server)
                 self._launch.released.wait()
-        except ReleasedError:
-            pass
+        except ReleasedError as error:
+            self._tell(error)  # To those who wait for it all the same.
         except OSError as error:
             started = self._known.is_set()
             self._tell(error if started else no_place(error))

