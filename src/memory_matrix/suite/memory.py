@@ -53,7 +53,13 @@ class Memory:
     """One store object, opened on a place of its own, with what a case needs around it."""
 
     def __init__(
-        self, store: StoreUnderTest, env: StoreEnv, site: Site, *, client: Any = None
+        self,
+        store: StoreUnderTest,
+        env: StoreEnv,
+        site: Site,
+        *,
+        client: Any = None,
+        caller: Caller | None = None,
     ) -> None:
         self.tested = store
         self.adapter = store.adapter
@@ -61,7 +67,8 @@ class Memory:
         self.env = env
         self.site = site
         self._client = client
-        self._caller = Caller(is_async=store.is_async)
+        self._caller = caller or Caller(is_async=store.is_async)
+        self._owns_caller = caller is None
         self._others = ExitStack()
         self._opened: list[Any] = []
         self._closed = False
@@ -102,8 +109,11 @@ class Memory:
         """Return a second store object, opened with the same env, as another process has it.
 
         `changes` replace parts of the env, such as `prefix=`, `ttl=`, `dimensions=`, `pool_size=`.
+        On a `client` it runs on this object's event loop, to which an async client belongs.
         """
-        other = Memory(self.tested, replace(self.env, **changes), self.site, client=client)
+        env = replace(self.env, **changes)
+        caller = None if client is None else self._caller
+        other = Memory(self.tested, env, self.site, client=client, caller=caller)
         self._others.callback(other.finish)
         return other
 
@@ -473,7 +483,8 @@ class Memory:
         except CaseFailed as error:
             problems.append(str(error))
         problems += self._close_all()
-        self._caller.close()
+        if self._owns_caller:
+            self._caller.close()
         if problems and self._clean_closing:
             raise CaseFailed("; ".join(problems))
 
