@@ -33,6 +33,10 @@ class Place(ABC):
         """Put this place's own things into it."""
 
     @abstractmethod
+    def glance(self, when: str) -> None:
+        """Fail unless it holds just what was filled in, by one call that reads."""
+
+    @abstractmethod
     def check(self, when: str) -> None:
         """Fail unless every call that reads gives just what was filled in."""
 
@@ -59,9 +63,13 @@ class SessionPlace(Place):
         if self.memory.tested.part("state"):
             self.memory.set_state(self._handle(), {"own": self.own})
 
+    def glance(self, when: str) -> None:
+        """Read."""
+        self._holds(self.texts, when)
+
     def check(self, when: str) -> None:
         """Read, count and list."""
-        self._holds(self.texts, when)
+        self.glance(when)
         if self.memory.offers("count"):
             count = self.memory.count(self.scope)
             expect.equal(f"the count of {self.what} {when}", count, len(self.texts))
@@ -137,11 +145,16 @@ class RecordsPlace(Place):
             self.scope, [self._record(each, self.texts[each]) for each in self.texts]
         )
 
+    def glance(self, when: str) -> None:
+        """List, or get each."""
+        if self.memory.offers("list_records"):
+            self._lists(self.texts, when)
+        else:
+            self._gives(when)
+
     def check(self, when: str) -> None:
-        """Get, list, search and filter."""
-        got = [self.memory.get(self.scope, each) for each in self.texts]
-        texts = [each and each.text for each in got]
-        expect.equal(f"the records of {self.what}, by get {when}", texts, [*self.texts.values()])
+        """Get, list and search."""
+        self._gives(when)
         self._lists(self.texts, when)
         if self.memory.offers("search"):
             found = self.memory.found(self.scope, self._query, MANY)
@@ -172,6 +185,11 @@ class RecordsPlace(Place):
 
     def _record(self, name: str, text: str) -> Record:
         return Record(name, text, vector(self.memory, int(name[1:])), {"kind": name})
+
+    def _gives(self, when: str) -> None:
+        got = [self.memory.get(self.scope, each) for each in self.texts]
+        texts = [each and each.text for each in got]
+        expect.equal(f"the records of {self.what}, by get {when}", texts, [*self.texts.values()])
 
     def _lists(self, texts: dict[str, str], when: str) -> None:
         if self.memory.offers("list_records"):
@@ -215,10 +233,13 @@ class RecordPlace(Place):
         """Put it."""
         self.memory.put(self.scope, self.record)
 
+    def glance(self, when: str) -> None:
+        """Get it."""
+        self._text_is(self.own, when)
+
     def check(self, when: str) -> None:
         """Get it; list and search for it by its value."""
-        got = self.memory.get(self.scope, self.record.id)
-        expect.equal(f"the text of {self.what}, by get {when}", got and got.text, self.own)
+        self.glance(when)
         for call, ids in self._filtered():
             what = f"what {call} finds where the value is that of {self.what} {when}"
             expect.equal(what, ids, [self.record.id])
@@ -307,8 +328,10 @@ def stay_apart(places: Sequence[Place], *, may_refuse: bool = False) -> None:
         calls = ", ".join(place.use())
         for other in places:
             if other is not place:
-                other.check(f"after {calls} of {place.what}")
+                other.glance(f"after {calls} of {place.what}")
         place.again()
+    for place in places:
+        place.check("after each was emptied and filled again")
 
 
 def _places(memory: Memory, names: Sequence[str]) -> Iterator[list[Place]]:

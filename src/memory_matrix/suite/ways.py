@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from typing import Any, Literal
 
 from memory_matrix.stores.protocol import Message, Record, Scope
@@ -14,6 +15,8 @@ from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.samples import vector
 
 Carried = Literal["text", "metadata"]
+
+_NUMBERS = count()
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Way(ABC):
 class _Messages(Way):
     def __init__(self, memory: Memory, name: str) -> None:
         super().__init__(memory, name)
-        self._scope = Scope(session=name)
+        self._scope = Scope(session=_new(name))
         memory.say(self._scope, "before")
 
     def write(self, contents: Sequence[Content]) -> None:
@@ -71,7 +74,7 @@ class _Messages(Way):
 class _Records(Way):
     def __init__(self, memory: Memory, name: str) -> None:
         super().__init__(memory, name)
-        self._scope = Scope(namespace=(name,))
+        self._scope = Scope(namespace=(_new(name),))
         self._before = Record("before", "before", vector(memory), {"before": True})
         memory.put(self._scope, self._before)
         self._written = 0
@@ -128,7 +131,7 @@ class _Updates(_Records):
 class _State(Way):
     def __init__(self, memory: Memory, name: str) -> None:
         super().__init__(memory, name)
-        self._scope = Scope(session=name)
+        self._scope = Scope(session=_new(name))
         self._written = 0
         self._set({"before": "before"})
 
@@ -201,13 +204,24 @@ def stays_usable(way: Way) -> None:
     comes_back(way, good, "text")
 
 
-def equal_or_refused(memory: Memory, content: Content, carried: Carried = "metadata") -> None:
-    """Fail unless every way of writing refuses `content`, or gives it back equal."""
+def equal_or_refused(
+    memory: Memory, contents: Sequence[Content], carried: Carried = "metadata"
+) -> None:
+    """Fail unless every way of writing refuses each of `contents`, or gives it back equal."""
     for way in ways(memory, carried):
-        if memory.attempt(partial(way.write, [content])).refused:
+        if not memory.attempt(partial(way.write, contents)).refused:
+            comes_back(way, contents, carried)
+        elif len(contents) == 1:
             stays_usable(way)
-        else:
-            comes_back(way, [content], carried)
+        else:  # which of them is refused only shows when they are written one by one
+            for each in contents:
+                equal_or_refused(memory, [each], carried)
+            return
+
+
+def _new(name: str) -> str:
+    """Return a name that no other way has."""
+    return f"{name}-{next(_NUMBERS)}"
 
 
 def _message_calls(memory: Memory) -> list[str]:

@@ -185,8 +185,7 @@ def test_text_sql_and_json_looking(memory: Memory) -> None:
 def test_text_percent_s_and_braces(memory: Memory) -> None:
     """%s, %(a)s, :name, $1 and {0} come back equal, as text and as keys of metadata."""
     _come_back(memory, *LOOKING_LIKE_PARAMETERS)
-    for key in LOOKING_LIKE_PARAMETERS:
-        equal_or_refused(memory, Content(metadata={key: key}))
+    equal_or_refused(memory, [Content(metadata={key: key}) for key in LOOKING_LIKE_PARAMETERS])
     _are_found_by_filter(memory, *LOOKING_LIKE_PARAMETERS)
 
 
