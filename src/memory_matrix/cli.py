@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -131,11 +131,13 @@ def _run_both(options: argparse.Namespace) -> int:
     matrix = _given_matrix(options, read_matrix(options))
     selection = select.parse(options.select or "")
     parts = select.narrow_parts(matrix, selection)
+    _print_notes(parts["compat"])
     run = _run_options(options, selection)
     progress = _progress(options)
-    compat = run_compat(parts["compat"], run, progress)
     suite = run_suite(parts["suite"], run, progress, **_suite_options(options))
-    return _ended(joined(compat, suite), options)
+    if not parts["compat"].compat.serializers:
+        return _ended(suite, options)
+    return _ended(joined(run_compat(parts["compat"], run, progress), suite), options)
 
 
 def _compat(options: argparse.Namespace) -> int:
@@ -268,13 +270,15 @@ def _refuse_nothing(report: Report) -> None:
 def _plan(options: argparse.Namespace) -> int:
     import json
 
-    from memory_matrix.matrix import plan
+    from memory_matrix.matrix import plan, select
 
-    matrix, _ = _matrix(options)
+    matrix = read_matrix(options)
+    selection = select.parse(options.select or "")
+    _print_notes(matrix)
     if options.json:
-        print(json.dumps(plan.plan_json(matrix), indent=2))
+        print(json.dumps(plan.plan_json(matrix, selection), indent=2))
     else:
-        print("\n".join(plan.lines(plan.plan(matrix), verbose=options.verbose)))
+        print("\n".join(plan.lines(plan.plan(matrix, selection), verbose=options.verbose)))
     return 0
 
 
@@ -296,13 +300,19 @@ def _report(options: argparse.Namespace) -> int:
 
 def _matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
     """Return the matrix for compat, and the part of it that is selected."""
-    from memory_matrix.matrix import plan, select
+    from memory_matrix.matrix import select
 
     selection = select.parse(options.select or "")
     matrix = select.narrow(read_matrix(options), selection)
+    _print_notes(matrix)
+    return matrix, selection
+
+
+def _print_notes(matrix: Matrix) -> None:
+    from memory_matrix.matrix import plan
+
     for note in plan.notes(matrix):
         print(f"note: {note}", file=sys.stderr)
-    return matrix, selection
 
 
 def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
@@ -356,7 +366,7 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": _run_both,
     "compat": _compat,
     "suite": _suite,

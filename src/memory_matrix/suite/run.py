@@ -15,7 +15,7 @@ from typing import Any
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.environments.processes import Runner, parallel
 from memory_matrix.errors import UsageError
-from memory_matrix.matrix.model import EnvironmentSpec, Matrix, ServerSource, Waiver
+from memory_matrix.matrix.model import DEFAULT_STORES, EnvironmentSpec, Matrix, ServerSource, Waiver
 from memory_matrix.matrix.patterns import matches, matches_store
 from memory_matrix.matrix.suite import StoreNeeds, Suite, SuiteCell, SuiteProcess, plan_suite
 from memory_matrix.progress import Progress, Step
@@ -91,6 +91,7 @@ def _suite(bench: Bench, options: RunOptions, progress: Progress, had: _Had) -> 
     matrix = bench.matrix
     needs, records = _loaded_stores(bench, options, progress, had)
     planned = plan_suite(matrix, needs, options.selection)
+    _refuse_unserved(matrix, planned)
     had = replace(had, stores=records, servers=_started(bench, planned, matrix, progress))
     if stops(had.servers, options):
         return had.report(matrix)
@@ -141,6 +142,17 @@ def _selected(options: RunOptions) -> tuple[CaseInfo, ...]:
 
 
 # Stores and servers
+
+
+def _refuse_unserved(matrix: Matrix, planned: Suite) -> None:
+    """Raise where a store needs a server that the matrix has not; of the default stores, one may."""
+    named = matrix.suite.stores != DEFAULT_STORES
+    for store, kinds in planned.unserved.items():
+        if named or not planned.cells:
+            raise UsageError(
+                f"{store} needs {' and '.join(kinds)}, and the matrix has no such server: name one "
+                "in [servers]."
+            )
 
 
 def _loaded_stores(

@@ -211,7 +211,7 @@ def test_what_stops_a_command_becomes_an_exit_code_and_a_sentence(
     def stop(_: object) -> int:
         raise raised
 
-    monkeypatch.setattr(cli, "_plan", stop)
+    monkeypatch.setitem(cli._COMMANDS, "plan", stop)
 
     assert cli.main(["plan"]) == code
     assert capsys.readouterr().err.startswith(f"memory-matrix: {said}")
@@ -231,7 +231,7 @@ def test_a_second_signal_does_not_disturb_the_cleaning_up(
             cleaned.append(True)
         return 0
 
-    monkeypatch.setattr(cli, "_plan", run)
+    monkeypatch.setitem(cli._COMMANDS, "plan", run)
 
     assert cli.main(["plan"]) == 130
     assert cleaned == [True]
@@ -242,7 +242,7 @@ def test_a_signal_to_end_is_told_by_the_exit_code_and_handlers_are_put_back(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = signal.getsignal(number)
-    monkeypatch.setattr(cli, "_plan", lambda _: signal.raise_signal(number))
+    monkeypatch.setitem(cli._COMMANDS, "plan", lambda _: signal.raise_signal(number))
 
     assert cli.main(["plan"]) == 128 + number
     assert (
@@ -258,7 +258,7 @@ def test_a_signal_that_was_ignored_at_the_start_stays_ignored(
         signal.raise_signal(signal.SIGHUP)
         return 0
 
-    monkeypatch.setattr(cli, "_plan", run)
+    monkeypatch.setitem(cli._COMMANDS, "plan", run)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         assert cli.main(["plan"]) == 0
