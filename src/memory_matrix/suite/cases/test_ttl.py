@@ -13,7 +13,7 @@ from memory_matrix.suite.embedding import embed
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed
 from memory_matrix.suite.samples import record
-from memory_matrix.suite.sessions import delete_at
+from memory_matrix.suite.sessions import delete_at, say_with_ids
 
 GROUP = "H"
 
@@ -43,7 +43,7 @@ def _session_is_marked(memory: Memory) -> None:
 def _session_writes(memory: Memory) -> dict[str, Callable[[], object]]:
     """Return what can be done to a session, in an order in which it is never empty."""
     writes: dict[str, tuple[tuple[str, ...], Callable[[], object]]] = {
-        "append": (("append",), lambda: memory.say(SCOPE, "a", "b", "c")),
+        "append": (("append",), lambda: say_with_ids(memory, SCOPE, "abc")),
         "a second append": (("append",), lambda: memory.say(SCOPE, "d")),
         "append_with": (("load", "append_with"), lambda: _append_with(memory)),
         "set_state": (("set_state",), lambda: _set_state(memory)),
