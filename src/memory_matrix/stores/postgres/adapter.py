@@ -10,7 +10,7 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from memory_matrix.stores.errors import RefusedError, StoreError
-from memory_matrix.stores.policy import FILTER_OPERATORS, METRICS, SCOPE_PARTS, Policy
+from memory_matrix.stores.policy import FILTER_OPERATORS, METRICS, Policy
 from memory_matrix.stores.postgres import outside
 from memory_matrix.stores.postgres.async_store import AsyncPostgresStore
 from memory_matrix.stores.postgres.plans import Handle
@@ -27,7 +27,8 @@ from memory_matrix.stores.protocol import (
 
 POLICY = Policy(
     negative_zero="drop",  # jsonb has no sign of zero
-    scope_parts=SCOPE_PARTS,
+    scope_parts=("app", "user", "session"),
+    record_parts=("app", "user", "namespace"),
     list_order="created",
     conflict="refuse",
     partial_update="replace",

@@ -136,7 +136,7 @@ class AsyncPostgresStore:
         return await self.run(self.plans.count(scope))
 
     async def list_sessions(
-        self, scope: Scope, *, limit: int | None = None, cursor: int | None = None
+        self, scope: Scope, *, limit: int | None = None, cursor: str | None = None
     ) -> Page:
         """Return ids of the sessions of the scope's user, oldest first."""
         return await self.run(self.plans.list_sessions(scope, limit, cursor))
@@ -212,7 +212,7 @@ class AsyncPostgresStore:
         *,
         filter: Filter | None = None,  # noqa: A002
         limit: int | None = None,
-        cursor: int | None = None,
+        cursor: str | None = None,
     ) -> Page:
         """Return records of the namespace, oldest first."""
         return await self.run(self.plans.list_records(scope, filter, limit, cursor))

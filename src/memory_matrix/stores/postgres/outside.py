@@ -16,16 +16,12 @@ UNION ALL
 SELECT %(messages)s, m.history || '.' || m.position, s.expires_at AT TIME ZONE 'UTC'
 FROM {messages} AS m LEFT JOIN {sessions} AS s ON s.key = m.session_key WHERE m.session_key = %(key)s
 UNION ALL
-SELECT %(message_writes)s, w.write_id, s.expires_at AT TIME ZONE 'UTC'
-FROM {message_writes} AS w LEFT JOIN {sessions} AS s ON s.key = w.session_key
-WHERE w.session_key = %(key)s
+SELECT %(writes)s, w.write_id::text, s.expires_at AT TIME ZONE 'UTC'
+FROM {writes} AS w LEFT JOIN {sessions} AS s ON s.key = w.target
+WHERE w.target IN (%(key)s, %(collection)s)
 UNION ALL
 SELECT %(records)s, r.id, r.expires_at AT TIME ZONE 'UTC'
 FROM {records} AS r WHERE r.collection = %(collection)s
-UNION ALL
-SELECT %(record_writes)s, w.write_id, r.expires_at AT TIME ZONE 'UTC'
-FROM {record_writes} AS w LEFT JOIN {records} AS r ON r.collection = w.collection AND r.id = w.id
-WHERE w.collection = %(collection)s
 """
 
 _EXPIRE = """
@@ -53,7 +49,7 @@ JOIN pg_am AS a ON a.oid = i.relam AND a.amname = 'hnsw'
 WHERE x.indrelid = %(records)s::regclass ORDER BY i.relname
 """
 
-_DATA_TABLES = ("sessions", "messages", "states", "records", "message_writes", "record_writes")
+_DATA_TABLES = ("sessions", "messages", "records", "writes")
 
 
 def rows(plans: Plans, scope: Scope) -> Plan[list[RawRow]]:

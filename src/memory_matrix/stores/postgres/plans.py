@@ -6,9 +6,9 @@ first query, so that a refusal reaches no server.
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import math
+import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -21,7 +21,7 @@ from memory_matrix.stores.errors import (
     SchemaError,
 )
 from memory_matrix.stores.postgres.filters import Condition
-from memory_matrix.stores.postgres.sql import SCHEMA_VERSION, Layout, Statements
+from memory_matrix.stores.postgres.sql import SCHEMA_VERSION, Layout, Statements, version_of
 from memory_matrix.stores.postgres.values import (
     Address,
     Clock,
@@ -35,6 +35,7 @@ from memory_matrix.stores.postgres.values import (
     checked_time,
     checked_ttl,
     checked_vector,
+    digest,
     json_text,
     shown,
     utc,
@@ -48,7 +49,6 @@ T = TypeVar("T")
 KEEP: Any = type("Keep", (), {"__repr__": lambda _: "KEEP"})()
 """In an update: this is not named, and stays as it is."""
 
-_BEGINNING = -1
 _BREADTH = 100
 """How many near records the index keeps in view; more for a larger k."""
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || %(name)s, 0))"
@@ -91,7 +91,7 @@ class Handle:
     """A session as it was when it was loaded; an append through it moves it on."""
 
     scope: Scope
-    number: int | None
+    incarnation: uuid.UUID | None
     """Which session of that name; None where there was none."""
     version: int = 0
 
@@ -101,10 +101,15 @@ class Found:
     """What is on the server."""
 
     tables: bool
+    comment: str | None
     column: bool
     index: bool
     extension: str | None
-    version: int | None = None
+
+    @property
+    def version(self) -> int | None:
+        """The version of the layout; None where the tables are not the store's."""
+        return version_of(self.comment)
 
     @property
     def iterative(self) -> bool:
@@ -168,7 +173,7 @@ class Plans:
         return Plan(steps, atomic=True, patient=True)
 
     def _make(self, found: Found) -> Steps[None]:
-        if found.version is not None and found.version > SCHEMA_VERSION:
+        if found.tables and (found.version is None or found.version > SCHEMA_VERSION):
             raise _other_release(found, "use that release")
         if found.version != SCHEMA_VERSION:
             yield Query(self.statements.tables_ddl)
@@ -179,11 +184,7 @@ class Plans:
 
     def _look(self) -> Steps[Found]:
         answer = yield Query(self.statements.look)
-        found = Found(*answer.rows[0])
-        if not found.tables:
-            return found
-        answer = yield Query(self.statements.version)
-        return dataclasses.replace(found, version=answer.rows[0][0] if answer.rows else 0)
+        return Found(*answer.rows[0])
 
     def _complete(self, found: Found) -> bool:
         vectors = self.layout.dimensions is None or found.column
@@ -207,7 +208,7 @@ class Plans:
         def steps() -> Steps[None]:
             parameters = self._session(scope) | self._messages(messages)
             if write_id is not None:
-                parameters["write_id"] = checked_id(write_id, "write_id")
+                parameters |= _once(parameters["key"], write_id)
             if messages:
                 yield Query(self.statements.append(once=write_id is not None), parameters)
 
@@ -238,15 +239,15 @@ class Plans:
 
         def steps() -> Steps[None]:
             parameters = self._session(handle.scope) | self._messages(messages)
-            parameters |= {"number": handle.number, "version": handle.version}
+            parameters |= {"incarnation": handle.incarnation, "version": handle.version}
             if not messages:
                 return
-            new = handle.number is None
+            new = handle.incarnation is None
             sql = self.statements.append_to_new() if new else self.statements.append_to_loaded()
             answer = yield Query(sql, parameters)
             if not answer.rows:
                 raise _conflict(handle)
-            handle.number, handle.version = answer.rows[0]
+            handle.incarnation, handle.version = answer.rows[0]
 
         return Plan(steps)
 
@@ -288,12 +289,12 @@ class Plans:
         """Return how many messages the session has."""
         return self._reading(self.statements.count, lambda: self._session(scope), _number)
 
-    def list_sessions(self, scope: Scope, limit: int | None, cursor: int | None) -> Plan[Page]:
+    def list_sessions(self, scope: Scope, limit: int | None, cursor: str | None) -> Plan[Page]:
         """Return the ids of a user's sessions, oldest first."""
         return self._reading(
             self.statements.list_sessions,
-            lambda: self._session(scope) | _page_bounds(limit, cursor),
-            lambda answer: _page(answer, limit, lambda row: row[1]),
+            lambda: self._session(scope) | _page_bounds(limit, cursor, str(uuid.UUID(int=0))),
+            lambda answer: _page(answer, limit, lambda row: row[2]),
         )
 
     # ---- records ------------------------------------------------------------------------------
@@ -306,7 +307,7 @@ class Plans:
         def steps() -> Steps[None]:
             parameters = self._records(scope) | {"ttl": checked_ttl(ttl)} | self._columns(records)
             if write_id is not None:
-                parameters |= {"write_id": checked_id(write_id, "write_id"), "id": records[0].id}
+                parameters |= _once(parameters["collection"], write_id)
             if records:
                 yield Query(self.statements.put(once=write_id is not None), parameters)
 
@@ -343,7 +344,7 @@ class Plans:
 
         def steps() -> Steps[int]:
             condition = Condition(filter)
-            sql = self.statements.delete_where(condition.sql)
+            sql = self.statements.delete_where(condition.sql, everything=filter is None)
             answer = yield Query(sql, self._records(scope) | condition.parameters)
             return _number(answer)
 
@@ -354,13 +355,15 @@ class Plans:
         scope: Scope,
         filter: Filter | None,  # noqa: A002
         limit: int | None,
-        cursor: int | None,
+        cursor: str | None,
     ) -> Plan[Page]:
         """Return the records that match, oldest first."""
 
         def steps() -> Steps[Page]:
             condition = Condition(filter)
-            parameters = self._records(scope) | _page_bounds(limit, cursor) | condition.parameters
+            parameters = (
+                self._records(scope) | _page_bounds(limit, cursor, "") | condition.parameters
+            )
             answer = yield Query(self.statements.list_records(condition.sql), parameters)
             return _page(answer, limit, lambda row: self._record(scope, row))
 
@@ -415,16 +418,10 @@ class Plans:
         """Merge `delta` into the state of a level."""
 
         def steps() -> Steps[None]:
-            scope = target.scope if isinstance(target, Handle) else target
-            parameters = self._session(scope) | _shared(scope, level)
-            parameters |= {
-                "state": json_text(checked_mapping(delta, "The state"), "The state"),
-                "count": 0,
-            }
-            if level != "session":
-                yield Query(self.statements.set_shared_state, parameters)
-            elif isinstance(target, Handle) and target.number is not None:
-                parameters["number"] = target.number
+            parameters = self._state(target, level)
+            parameters["state"] = json_text(checked_mapping(delta, "The state"), "The state")
+            if level == "session" and isinstance(target, Handle) and target.incarnation is not None:
+                parameters["incarnation"] = target.incarnation
                 yield from self._set_state_with(target, parameters)
             else:
                 yield Query(self.statements.set_state, parameters)
@@ -441,15 +438,26 @@ class Plans:
 
     def get_state(self, target: Handle | Scope, level: Level) -> Plan[dict[str, Any]]:
         """Return the state of a level."""
-        scope = target.scope if isinstance(target, Handle) else target
-        statements = self.statements
         return self._reading(
-            statements.get_state if level == "session" else statements.get_shared_state,
-            lambda: self._session(scope) | _shared(scope, level),
+            self.statements.get_state,
+            lambda: self._state(target, level),
             lambda answer: (
                 self.payloads.decode(answer.rows[0][0], None, "The state") if answer.rows else {}
             ),
         )
+
+    def _state(self, target: Handle | Scope, level: Level) -> dict[str, Any]:
+        """Return what addresses the row of a state; those that sessions share have no owner."""
+        address = Address(target.scope if isinstance(target, Handle) else target)
+        session = self._session(address.scope) | {"count": 0}
+        shared = {"owner": None, "session": None, "ttl": None}
+        if level == "session":
+            return session
+        if level == "user":
+            return session | shared | {"key": address.owner}
+        if level == "app":
+            return session | shared | {"key": address.app, "user": None}
+        raise RefusedError(f"There is no level {shown(level)}; there are session, user and app.")
 
     # ---- parameters and rows --------------------------------------------------------------------
 
@@ -615,13 +623,20 @@ def _optional_time(time: object, what: str) -> dt.datetime | None:
     return None if time is None else checked_time(time, what)
 
 
-def _page_bounds(limit: int | None, cursor: int | None) -> dict[str, Any]:
-    if cursor is not None and (type(cursor) is not int or not 0 <= cursor < 2**62):
-        raise RefusedError(f"The cursor is {shown(cursor)}; it should be one that a page gave.")
+def _once(target: uuid.UUID, write_id: str) -> dict[str, Any]:
+    return {"target": target, "write_id": digest("write", checked_id(write_id, "write_id"))}
+
+
+def _page_bounds(limit: int | None, cursor: str | None, first: str) -> dict[str, Any]:
+    """Return after which number a page begins, and after what among those of one number."""
     size = checked_limit(limit)
+    number, slash, tie = (f"-1/{first}" if cursor is None else str(cursor)).partition("/")
+    if not slash or not number.removeprefix("-").isdecimal() or len(number) > 18:
+        raise RefusedError(f"The cursor is {shown(cursor)}; it should be one that a page gave.")
     return {
         "limit": None if size is None else size + 1,
-        "cursor": _BEGINNING if cursor is None else cursor,
+        "number": int(number),
+        "tie": checked_text(tie, "The cursor"),
     }
 
 
@@ -629,19 +644,7 @@ def _page(answer: Answer, limit: int | None, item: Callable[[tuple[Any, ...]], A
     """Return a page; one row more than asked for tells that there is a next one."""
     rows = answer.rows[:limit]
     more = bool(rows) and len(answer.rows) > len(rows)
-    return Page([item(row) for row in rows], rows[-1][0] if more else None)
-
-
-def _shared(scope: Scope, level: Level) -> dict[str, Any]:
-    """Return what addresses the state of a level that sessions share."""
-    address = Address(scope)
-    if level == "session":
-        return {}
-    if level == "user":
-        return {"key": address.owner}
-    if level == "app":
-        return {"key": address.app, "user": None}
-    raise RefusedError(f"There is no level {shown(level)}; there are session, user and app.")
+    return Page([item(row) for row in rows], f"{rows[-1][0]}/{rows[-1][1]}" if more else None)
 
 
 def _number(answer: Answer) -> int:
@@ -656,7 +659,12 @@ def _conflict(handle: Handle) -> ConflictError:
 
 
 def _other_release(found: Found, advice: str) -> SchemaError:
-    age = "a later" if (found.version or 0) > SCHEMA_VERSION else "an earlier"
+    if found.version is None:
+        return SchemaError(
+            "There are tables of the store's names that are not the store's; open it with other "
+            "`tables`."
+        )
+    age = "a later" if found.version > SCHEMA_VERSION else "an earlier"
     return SchemaError(
         f"The store's tables are of {age} release (layout {found.version}, this release has "
         f"{SCHEMA_VERSION}); {advice}."

@@ -138,7 +138,7 @@ class PostgresStore:
         return self.run(self.plans.count(scope))
 
     def list_sessions(
-        self, scope: Scope, *, limit: int | None = None, cursor: int | None = None
+        self, scope: Scope, *, limit: int | None = None, cursor: str | None = None
     ) -> Page:
         """Return ids of the sessions of the scope's user, oldest first."""
         return self.run(self.plans.list_sessions(scope, limit, cursor))
@@ -214,7 +214,7 @@ class PostgresStore:
         *,
         filter: Filter | None = None,  # noqa: A002
         limit: int | None = None,
-        cursor: int | None = None,
+        cursor: str | None = None,
     ) -> Page:
         """Return records of the namespace, oldest first."""
         return self.run(self.plans.list_records(scope, filter, limit, cursor))

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import struct
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -148,9 +149,9 @@ def utc(time: dt.datetime) -> dt.datetime:
     return time.replace(tzinfo=dt.timezone.utc)
 
 
-def digest(*parts: str) -> bytes:
+def digest(*parts: str) -> uuid.UUID:
     """Return a key for ids of any length: other parts, or parts split otherwise, give another."""
-    return hashlib.sha256(json.dumps(parts).encode()).digest()
+    return uuid.UUID(bytes=hashlib.sha256(json.dumps(parts).encode()).digest()[:16])
 
 
 @dataclass(frozen=True)
@@ -168,22 +169,22 @@ class Address:
         checked_namespace(self.scope.namespace)
 
     @property
-    def session(self) -> bytes:
+    def session(self) -> uuid.UUID:
         """The key of the session."""
         return digest("session", self.scope.app, self.scope.user, self.scope.session)
 
     @property
-    def owner(self) -> bytes:
+    def owner(self) -> uuid.UUID:
         """The key of the user within the app."""
         return digest("user", self.scope.app, self.scope.user)
 
     @property
-    def app(self) -> bytes:
+    def app(self) -> uuid.UUID:
         """The key of the app."""
         return digest("app", self.scope.app)
 
     @property
-    def collection(self) -> bytes:
+    def collection(self) -> uuid.UUID:
         """The key of the records of a user's namespace."""
         return digest("records", self.scope.app, self.scope.user, *self.scope.namespace)
 
