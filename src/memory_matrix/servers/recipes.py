@@ -18,9 +18,8 @@ from memory_matrix.servers.settings import postgres_options, redis_lines
 _LOCALE = "C.UTF-8" if sys.platform == "linux" else "C"
 
 _POSTGRES_SETTINGS = {
-    # The data is thrown away with the server: nothing has to survive a crash of the machine.
+    # The data is thrown away with the server: it has to survive a kill, but no crash of the machine.
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "shared_buffers": "32MB",
     # Password-protected TCP only, since clients of any kind speak it; no socket file to clean up.
@@ -32,7 +31,11 @@ _POSTGRES_SETTINGS = {
     "logging_collector": "off",
     "log_line_prefix": "",
 }
-_REDIS_SETTINGS = {"save": "", "appendonly": "no"}
+_REDIS_SETTINGS = {
+    "save": "",
+    "appendonly": "no",
+    "appendfsync": "no",  # As for Postgres, where a user turns `appendonly` on.
+}
 
 
 @dataclass(frozen=True)
