@@ -235,6 +235,11 @@ class RedisAdapter:
         """Make a message unreadable."""
         store.link.run(inspection.corrupt(store.parts.keys, scope, index))
 
+    def older(self, env: StoreEnv) -> None:
+        """Write a session and a record of `Scope()` as the first release did."""
+        with self.open(env) as store:
+            store.link.run(inspection.older(store.parts.keys, Scope(), env.dimensions))
+
     def store_clock(self, store: RedisStore, now: Clock) -> None:
         """Take the time from `now`."""
         store.use_clock(now)
@@ -434,6 +439,11 @@ class AsyncRedisAdapter:
     async def corrupt(self, store: AsyncRedisStore, scope: Scope, index: int) -> None:
         """Make a message unreadable."""
         await store.link.run(inspection.corrupt(store.parts.keys, scope, index))
+
+    async def older(self, env: StoreEnv) -> None:
+        """Write a session and a record of `Scope()` as the first release did."""
+        async with self.open(env) as store:
+            await store.link.run(inspection.older(store.parts.keys, Scope(), env.dimensions))
 
     def store_clock(self, store: AsyncRedisStore, now: Clock) -> None:
         """Take the time from `now`."""

@@ -9,7 +9,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias, TypeVar
 
-from memory_matrix.stores.errors import ConflictError, CorruptError, NotFoundError, StoreError
+from memory_matrix.stores.errors import (
+    ConflictError,
+    CorruptError,
+    NotFoundError,
+    SchemaError,
+    StoreError,
+)
 
 T = TypeVar("T")
 Argument: TypeAlias = bytes | int
@@ -23,6 +29,7 @@ _PARTS = {
     "get_state": ("session",),
     "list_sessions": ("session",),
     "put": ("records",),
+    "update": ("records",),
     "delete": ("records",),
     "delete_all": ("records",),
     "scan": ("records",),
@@ -65,6 +72,11 @@ def script(name: str) -> Script:
     return Script(name, source, digest.encode())
 
 
+def newer(what: str) -> SchemaError:
+    """Return what is raised for data of a later release."""
+    return SchemaError(f"{what} was written by a later release; use that one, nothing was done.")
+
+
 def answer(reply: Sequence[Any], what: str) -> Sequence[Any]:
     """Return what a script answered after its first word.
 
@@ -87,6 +99,7 @@ def _problem(word: bytes, what: str) -> StoreError:
             f"{what} has lost a part of what belongs to it, though it does not expire; clear it to "
             "begin a new one."
         ),
+        b"newer": newer(what),
         b"missing": NotFoundError(f"{what} is not there."),
         b"lost": StoreError(
             f"{what}: the newest message was popped, but the connection broke before it arrived."

@@ -23,6 +23,9 @@ from memory_matrix.stores.redis.values import (
     write_id_bytes,
 )
 
+_PAGE = 500
+"""How many sessions a listing asks for at once, so that the server is free in between."""
+
 
 @dataclass
 class Handle:
@@ -98,11 +101,9 @@ class Conversations:
 
     def delete_message(self, scope: Scope, message_id: str) -> Plan[None]:
         """Delete the messages of an id; none need be there."""
-        begins = message_id_bytes(message_id)
-        answer(
-            (yield self._change("delete_message", scope, _Known(), begins, once=False)),
-            _name(scope),
-        )
+        names = (message_id_bytes(message_id), message_id.encode())
+        call = self._change("delete_message", scope, _Known(), *names, once=False)
+        answer((yield call), _name(scope))
 
     def clear(self, scope: Scope) -> Plan[None]:
         """Delete the session and all that belongs to it."""
@@ -112,20 +113,21 @@ class Conversations:
         self, scope: Scope, limit: int | None = None, cursor: str | None = None
     ) -> Plan[Page]:
         """Return a page of the ids of the user's sessions, in the order of their creation."""
-        most = how_many(limit)
-        keys = self.keys.session(scope)
-        bases = (self.keys.base(scope, kind) for kind in ("session", "messages", "state", "writes"))
-        from_ = begin(cursor)
-        if most == 0:
-            return Page(())
-        call = Call(
-            script("list_sessions"), [keys.index], [from_, most if most < 0 else most + 1, *bases]
-        )
-        (members,) = answer((yield call), "The index of sessions")
-        ids = tuple(decoded(member[16:]) for member in members)
-        if most < 0 or len(ids) <= most:
-            return Page(ids)
-        return Page(ids[:most], members[most - 1].decode())
+        most, from_ = how_many(limit), begin(cursor)
+        size = _PAGE if most < 0 else min(most + 1, _PAGE)
+        index = self.keys.session(scope).index
+        bases = [self.keys.base(scope, kind) for kind in ("session", "messages", "state", "writes")]
+        members: list[bytes] = []
+        while most != 0:
+            call = Call(script("list_sessions"), [index], [from_, size, *bases])
+            (found,) = answer((yield call), "The index of sessions")
+            members += found
+            if len(found) < size or 0 <= most < len(members):
+                break
+            from_ = b"(" + found[-1]
+        shown = members if most < 0 else members[:most]
+        more = shown[-1].decode() if shown and len(shown) < len(members) else None
+        return Page(tuple(decoded(member[16:]) for member in shown), more)
 
     def set_state(
         self, target: Scope | Handle, delta: Mapping[str, Any], level: Level = "session"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 import redis
 from redis import exceptions as raised
@@ -11,6 +12,7 @@ from redis.sentinel import MasterNotFoundError
 from memory_matrix.stores.errors import (
     FullError,
     ReadOnlyError,
+    RightsError,
     ServerError,
     StoreError,
     UnreachableError,
@@ -24,9 +26,99 @@ FAILURES = (redis.RedisError, OSError, asyncio.TimeoutError)
 PAUSES = (0.0, 0.05, 0.2)
 """Seconds before the second, third and fourth try."""
 
-_FINAL = (raised.AuthenticationError, raised.TimeoutError, TimeoutError, asyncio.TimeoutError)
-_PASSING = (raised.ConnectionError, raised.TryAgainError, raised.ClusterDownError, OSError)
+_TIMEOUTS = (raised.TimeoutError, TimeoutError, asyncio.TimeoutError)
 _CROWDED = ("No connection available", "Too many connections")
+_PASSING = (raised.ConnectionError, raised.TryAgainError, raised.ClusterDownError, OSError)
+_FINAL = (raised.AuthenticationError, *_TIMEOUTS)
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What an error of one of `kinds` means whose text holds one of `words`."""
+
+    make: type[StoreError]
+    sentence: str
+    kinds: tuple[type[BaseException], ...] = (raised.ResponseError,)
+    words: tuple[str, ...] = ("",)
+
+    def fits(self, error: BaseException) -> bool:
+        return isinstance(error, self.kinds) and any(word in str(error) for word in self.words)
+
+
+_MEANINGS = (
+    _Meaning(
+        WaitError,
+        "no connection of the pool was free; let it have more, or call it less at once",
+        (raised.ConnectionError,),
+        _CROWDED,
+    ),
+    _Meaning(
+        WaitError,
+        "no answer came within the time that the store waits, so that the server may be paused or "
+        "overloaded; a write may have been done, repeat it with the same write_id",
+        _TIMEOUTS,
+    ),
+    _Meaning(
+        UnreachableError,
+        "the server is still loading its data; try again soon",
+        (raised.BusyLoadingError,),
+    ),
+    _Meaning(
+        RightsError,
+        "the server does not accept the user or the password",
+        (raised.AuthenticationError, raised.AuthorizationError),
+    ),
+    _Meaning(
+        UnreachableError,
+        "the sentinels know no primary that is up; try again when one is",
+        (MasterNotFoundError,),
+    ),
+    _Meaning(
+        UnreachableError,
+        "the cluster is not ready; try again when all its slots are served",
+        (raised.ClusterDownError, raised.ClusterError, raised.RedisClusterException),
+    ),
+    _Meaning(
+        UnreachableError,
+        "the server cannot be reached; a write may have been done, repeat it with the same write_id",
+        (raised.ConnectionError, OSError),
+    ),
+    _Meaning(
+        ReadOnlyError,
+        "the server takes no writes; use the primary, or wait until this one is it",
+        words=("READONLY", "read only replica"),
+    ),
+    _Meaning(
+        FullError,
+        "the server has no memory left for it; free some, or raise its maxmemory",
+        words=("OOM", "maxmemory"),
+    ),
+    _Meaning(
+        ReadOnlyError,
+        "the server takes no writes until its disk or its replicas are well again",
+        words=("MISCONF", "NOREPLICAS"),
+    ),
+    _Meaning(
+        ServerError,
+        "a key of the store's name holds something else; use another prefix, or remove it",
+        words=("WRONGTYPE",),
+    ),
+    _Meaning(
+        RightsError,
+        "the server's user lacks a right that the store needs",
+        words=("NOPERM", "NOAUTH", "can't run this command", "ACL"),
+    ),
+    _Meaning(
+        UnreachableError,
+        "the server is busy with a script that takes long; try again when it has ended",
+        words=("BUSY",),
+    ),
+    _Meaning(
+        ServerError,
+        "the server is a node of a cluster; open the store on a cluster client",
+        words=("MOVED", "ASK", "CROSSSLOT", "CLUSTERDOWN"),
+    ),
+)
 
 
 def pause_before_next(error: BaseException, tries: int, left: float, call: Call) -> float | None:
@@ -39,121 +131,20 @@ def pause_before_next(error: BaseException, tries: int, left: float, call: Call)
     return PAUSES[tries] if call.repeatable or _was_not_done(error) else None
 
 
-def _is_passing(error: BaseException) -> bool:
-    if isinstance(error, _FINAL) or _is_crowded(error):
-        return False
-    return isinstance(error, _PASSING)
-
-
-def _was_not_done(error: BaseException) -> bool:
-    """Return whether the server, or nobody at all, answered that the call was not done."""
-    return isinstance(error, raised.ResponseError | raised.BusyLoadingError)
-
-
 def as_store_error(error: BaseException, name: str) -> StoreError:
     """Return what a store raises for `error`, in the call `name`."""
     text = " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
-    for kinds, words, make, sentence in _MEANINGS:
-        if isinstance(error, kinds) and (not words or any(word in text for word in words)):
-            return make(f"{name}: {sentence} ({text}).")
+    for meaning in _MEANINGS:
+        if meaning.fits(error):
+            return meaning.make(f"{name}: {meaning.sentence} ({text}).")
     return ServerError(f"{name}: the server refused it ({text}).")
 
 
-def _is_crowded(error: BaseException) -> bool:
-    return any(str(error).startswith(word) for word in _CROWDED)
+def _is_passing(error: BaseException) -> bool:
+    crowded = any(str(error).startswith(word) for word in _CROWDED)
+    return isinstance(error, _PASSING) and not isinstance(error, _FINAL) and not crowded
 
 
-_MEANINGS: tuple[
-    tuple[
-        type[BaseException] | tuple[type[BaseException], ...],
-        tuple[str, ...],
-        type[StoreError],
-        str,
-    ],
-    ...,
-] = (
-    (
-        raised.ConnectionError,
-        _CROWDED,
-        WaitError,
-        "no connection of the pool was free in time; let it have more, or call it less at once",
-    ),
-    (
-        (raised.TimeoutError, TimeoutError, asyncio.TimeoutError),
-        (),
-        WaitError,
-        "no answer within the time that the store waits; the server is stuck, paused or overloaded",
-    ),
-    (
-        raised.BusyLoadingError,
-        (),
-        UnreachableError,
-        "the server is still loading its data; try again soon",
-    ),
-    (
-        (raised.AuthenticationError, raised.AuthorizationError),
-        (),
-        ServerError,
-        "the server does not accept the user or the password",
-    ),
-    (
-        MasterNotFoundError,
-        (),
-        UnreachableError,
-        "the sentinels know no primary that is up; try again when one is",
-    ),
-    (
-        (
-            raised.ClusterDownError,
-            raised.ClusterError,
-            raised.TryAgainError,
-            raised.RedisClusterException,
-        ),
-        (),
-        UnreachableError,
-        "the cluster is not ready; try again when all its slots are served",
-    ),
-    ((raised.ConnectionError, OSError), (), UnreachableError, "the server cannot be reached"),
-    (
-        raised.ReadOnlyError,
-        (),
-        ReadOnlyError,
-        "the server takes no writes; connect to the primary, or promote this one",
-    ),
-    (
-        raised.ResponseError,
-        ("read only replica", "READONLY"),
-        ReadOnlyError,
-        "the server takes no writes; connect to the primary, or promote this one",
-    ),
-    (
-        (raised.OutOfMemoryError, raised.ResponseError),
-        ("OOM", "maxmemory"),
-        FullError,
-        "the server has no memory left for it; free some or raise maxmemory",
-    ),
-    (
-        raised.ResponseError,
-        ("MISCONF", "NOREPLICAS"),
-        ReadOnlyError,
-        "the server takes no writes until its disk or its replicas are well again",
-    ),
-    (
-        raised.ResponseError,
-        ("WRONGTYPE",),
-        ServerError,
-        "a key of the store's name holds something else; use another prefix, or remove it",
-    ),
-    (
-        (raised.NoPermissionError, raised.ResponseError),
-        ("NOPERM",),
-        ServerError,
-        "the server's user lacks a right that the store needs",
-    ),
-    (
-        raised.ResponseError,
-        ("MOVED", "ASK", "CROSSSLOT"),
-        ServerError,
-        "the server is a cluster's node; open the store with a cluster client",
-    ),
-)
+def _was_not_done(error: BaseException) -> bool:
+    """Return whether the server answered that it did not do the call."""
+    return isinstance(error, raised.ResponseError | raised.BusyLoadingError)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from redis.client import NEVER_DECODE
 from redis.exceptions import NoScriptError
 
-from memory_matrix.stores.errors import ClosedError, WaitError
+from memory_matrix.stores.errors import ClosedError, StoreError, WaitError
 from memory_matrix.stores.redis.calls import Call, Plan
 from memory_matrix.stores.redis.clients import async_close_client, close_client
 from memory_matrix.stores.redis.failures import FAILURES, as_store_error, pause_before_next
@@ -143,6 +143,7 @@ class AsyncLink:
         self._limits = limits
         self._owned = owned
         self._closed = False
+        self._home: asyncio.AbstractEventLoop | None = None
         self._seats: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Seat] = (
             weakref.WeakKeyDictionary()
         )
@@ -181,6 +182,12 @@ class AsyncLink:
         loop = asyncio.get_running_loop()
         seat = self._seats.get(loop)
         if seat is None:
+            if not self._owned and self._home not in {None, loop}:
+                raise StoreError(
+                    "The client that the store was given belongs to another event loop; open a store "
+                    "on a client of this one."
+                )
+            self._home = loop
             client, most = self._connect(), self._limits.at_once
             keeper = _keeper(client) if self._owned else None
             seat = _Seat(client, asyncio.Semaphore(most) if most else None, keeper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,9 +24,11 @@ from memory_matrix.stores.redis.keys import (
 )
 from memory_matrix.stores.redis.scoring import Metric, scorer
 from memory_matrix.stores.redis.values import (
+    LAYOUT,
     Shapes,
     digits,
     how_many,
+    number,
     text_bytes,
     ttl_bytes,
     utc,
@@ -45,7 +48,7 @@ class Unset:
 UNSET: Final = Unset()
 """What an update does not name."""
 
-_FIELDS = (b"token", b"updated", b"text", b"metadata", b"vector")
+_FIELDS = (b"token", b"updated", b"text", b"metadata", b"vector", b"format")
 _PAGE = 500
 """How many records a listing asks for at once, so that the server is free in between."""
 _MOST = 100_000
@@ -159,11 +162,12 @@ class Records:
     ) -> Plan[Page]:
         """Return a page of records in the order of their creation."""
         most, from_, test = how_many(limit), begin(cursor), compiled(condition)
+        size = _PAGE if condition or most < 0 else min(most + 1, _PAGE)
         items: list[_Found] = []
         while most != 0:
-            found = yield from self._scan(scope, from_, _PAGE)
+            found = yield from self._scan(scope, from_, size)
             items += [each for each in found if test(each.record)]
-            if len(found) < _PAGE or 0 <= most < len(items):
+            if len(found) < size or 0 <= most < len(items):
                 break
             from_ = b"(" + found[-1].member
         shown = items if most < 0 else items[:most]
@@ -192,7 +196,7 @@ class Records:
         """Return the ids and scores of the `k` records most like `query`, best first."""
         most = how_many(k, "k")
         floats, test = self.shapes.floats(query, "The query"), compiled(condition)
-        least = -float("inf") if threshold is None else float(threshold)
+        least = -math.inf if threshold is None else number(threshold, "threshold")
         if most < 0:
             raise RefusedError("k is None; say how many records are wanted.")
         if most == 0:
@@ -209,17 +213,14 @@ class Records:
     ) -> Iterable[tuple[str, float]]:
         score = scorer(self.metric, query)
         for member, data in found:
-            vector = vector_floats(data)
-            if not vector:
-                continue
-            if len(vector) != len(query):
+            record_id = decoded(member[16:])
+            vector = vector_floats(data, f"record {record_id!r}")
+            if vector and len(vector) != len(query):
                 raise DimensionError(
-                    f"The query has {len(query)} dimensions; record {decoded(member[16:])!r} has "
-                    f"{len(vector)}."
+                    f"The query has {len(query)} dimensions; record {record_id!r} has {len(vector)}."
                 )
-            value = score(vector)
-            if value >= least:
-                yield decoded(member[16:]), value
+            if vector and (value := score(vector)) >= least:
+                yield record_id, value
 
     def _fields(self, record: Record) -> list[Argument]:
         now = self.shapes.now()
@@ -259,7 +260,10 @@ class Records:
     ) -> list[Argument]:
         """Return a record's metadata with `metadata` merged in, as a field to be set."""
         old = self.shapes.record(record_id, fields).metadata
-        return [b"metadata", self.shapes.metadata_bytes({**old, **metadata}, record_id)]
+        return [
+            *(b"metadata", self.shapes.metadata_bytes({**old, **metadata}, record_id)),
+            *(b"format", LAYOUT),
+        ]
 
     def _get(self, keys: RecordKeys, record_id: str) -> Plan[Sequence[Any]]:
         (fields,) = answer((yield Call(script("get"), [keys.record(record_id)])), "A record")

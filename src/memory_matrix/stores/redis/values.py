@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import secrets
-from array import array
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,14 +15,19 @@ from urllib.parse import quote_from_bytes
 
 from memory_matrix.stores.errors import CorruptError, DimensionError, RefusedError
 from memory_matrix.stores.protocol import Codec, Message, Record
+from memory_matrix.stores.redis.calls import newer
 
 Clock = Callable[[], dt.datetime]
 
+LAYOUT = 2
+"""The layout of records that is written; those of the first one have no number."""
 _DEEPEST = 500
 _FARTHEST = 3.4028234663852886e38
 """The largest float of 4 bytes: what every vector search takes, and what cannot overflow here."""
 _EPOCH = dt.datetime.min.replace(tzinfo=dt.timezone.utc)
 _MICROSECOND = dt.timedelta(microseconds=1)
+_MOST = 2**31
+"""More than any list of a server can hold."""
 _LONGEST_TTL = 2**51
 """In milliseconds; the server's scripts count exactly to 2**53."""
 
@@ -188,14 +193,15 @@ class Shapes:
         Raises:
             CorruptError: it cannot be read.
         """
+        is_first = data.startswith(b"{")  # the layout of the first release, all of it JSON
         head_bytes, _, rest_bytes = data.partition(b"\n")
         try:
-            head = json.loads(head_bytes.partition(b" ")[2])
+            head = json.loads(data if is_first else head_bytes.partition(b" ")[2])
             role, text, name = head["role"], head["text"], head["id"]
             time = from_microseconds(head["time"])
         except Exception as error:
             raise CorruptError(f"{what} cannot be read: {_line(error)}.") from error
-        rest = self.payloads.loads(rest_bytes, what)
+        rest = head if is_first else self.payloads.loads(rest_bytes, what)
         return Message(role, text, name, rest.get("metadata", {}), rest.get("tool"), time)
 
     def vector_bytes(self, vector: object, what: str) -> bytes:
@@ -205,8 +211,7 @@ class Shapes:
             DimensionError: its length is not the store's.
             RefusedError: it holds something else than numbers of up to 3.4e38.
         """
-        floats = self.floats(vector, what)
-        return array("d", floats).tobytes()
+        return vector_bytes(self.floats(vector, what))
 
     def floats(self, vector: object, what: str) -> list[float]:
         """Return the components of a vector that the store takes; raises as `vector_bytes` does."""
@@ -225,6 +230,11 @@ class Shapes:
                 raise RefusedError(f"{what} holds {component}; up to 3.4e38 can be searched.")
         return floats
 
+    def _metadata(self, data: bytes, layout: bytes | None, what: str) -> dict[str, Any]:
+        payloads = Payloads() if layout is None else self.payloads
+        value = payloads.loads(data, what)
+        return value if layout is None else value.get("metadata", {})
+
     def metadata_bytes(self, metadata: object, record_id: str) -> bytes:
         """Return a record's metadata as bytes.
 
@@ -240,23 +250,35 @@ class Shapes:
         Raises:
             CorruptError: they cannot be read.
         """
-        member, _, updated, text, metadata, vector = fields
+        member, _, updated, text, metadata, vector, layout = fields
         what = f"Record {_shown(record_id)}"
+        if int(layout or 1) > LAYOUT:
+            raise newer(what)
         try:
             created_at, updated_at = from_digits(member[:16]), from_digits(updated)
-            components = vector_floats(vector)
             decoded = text.decode()
         except (ValueError, OverflowError, TypeError, AttributeError) as error:
             raise CorruptError(f"{what} cannot be read: {_line(error)}.") from error
-        values = self.payloads.loads(metadata, what).get("metadata", {})
-        return Record(record_id, decoded, tuple(components) or None, values, created_at, updated_at)
+        components = vector_floats(vector, what)
+        values = self._metadata(metadata, layout, what)
+        return Record(record_id, decoded, components or None, values, created_at, updated_at)
 
 
-def vector_floats(data: bytes) -> array[float]:
-    """Return the components that `vector_bytes` wrote."""
-    floats = array("d")
-    floats.frombytes(data)
-    return floats
+def vector_bytes(components: Sequence[float]) -> bytes:
+    """Return a vector as floats of 8 bytes, little end first."""
+    return struct.pack(f"<{len(components)}d", *components)
+
+
+def vector_floats(data: bytes, what: str) -> tuple[float, ...]:
+    """Return the components that `vector_bytes` wrote.
+
+    Raises:
+        CorruptError: it did not.
+    """
+    try:
+        return struct.unpack(f"<{len(data) // 8}d", data)
+    except struct.error as error:
+        raise CorruptError(f"The vector of {what} cannot be read: {_line(error)}.") from error
 
 
 def message_id_bytes(name: str) -> bytes:
@@ -323,6 +345,17 @@ def write_id_bytes(write_id: object) -> bytes:
     return hashlib.blake2b(data, digest_size=16).hexdigest().encode()
 
 
+def number(value: object, what: str) -> float:
+    """Return a number.
+
+    Raises:
+        RefusedError: it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise RefusedError(f"{what} is {_shown(value)}; it should be a number.")
+    return float(value)
+
+
 def how_many(limit: object, what: str = "limit") -> int:
     """Return a limit, or -1 for none.
 
@@ -333,7 +366,7 @@ def how_many(limit: object, what: str = "limit") -> int:
         return -1
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
         raise RefusedError(f"{what} is {_shown(limit)}; it should be a whole number of 0 or more.")
-    return limit
+    return min(limit, _MOST)
 
 
 def _component(value: Any) -> float:

@@ -1,8 +1,8 @@
 -- Appends to a session, or replaces its messages; all or none.
 -- ARGV (after those of change): 'append' or 'replace', version that the caller knows, messages...
 local session, why = look(meta, messages, state, writes)
-if why == 'damaged' then
-  return {'damaged'}
+if hopeless(why) then
+  return {why}
 end
 if session and done_before() then
   return {'ok', session.generation, session.version}

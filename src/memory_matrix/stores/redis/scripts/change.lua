@@ -41,7 +41,7 @@ local function close()
   remember()
   redis.call('ZADD', sessions, 0, redis.call('HGET', meta, 'member'))
   redis.call(
-    'HSET', meta, 'messages', redis.call('LLEN', messages), 'state', redis.call('HLEN', state),
+    'HSET', meta, 'format', FORMAT, 'messages', redis.call('LLEN', messages), 'state', redis.call('HLEN', state),
     'writes', redis.call('ZCARD', writes))
   local at = expiry(ttl)
   for _, key in ipairs({meta, messages, state, writes}) do

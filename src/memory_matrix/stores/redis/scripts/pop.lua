@@ -1,7 +1,7 @@
 -- Removes and returns the newest message.
 local session, why = look(meta, messages, state, writes)
-if why == 'damaged' then
-  return {'damaged'}
+if hopeless(why) then
+  return {why}
 end
 if session and done_before() then
   return {'lost'}

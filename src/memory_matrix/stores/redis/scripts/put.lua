@@ -36,7 +36,7 @@ for i = 5, #ARGV, 8 do
       seen = string.sub(seen .. write .. ' ', -WRITES)
     end
     redis.call(
-      'HSET', key, 'member', member, 'token', ARGV[i + 3], 'updated', ARGV[i + 4], 'text', ARGV[i + 5],
+      'HSET', key, 'format', FORMAT, 'member', member, 'token', ARGV[i + 3], 'updated', ARGV[i + 4], 'text', ARGV[i + 5],
       'metadata', ARGV[i + 6], 'vector', ARGV[i + 7], 'writes', seen)
     redis.call('ZADD', index, 0, member)
     if at then

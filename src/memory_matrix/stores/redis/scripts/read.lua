@@ -2,8 +2,8 @@
 -- KEYS: meta, messages, state, writes, index of sessions
 -- ARGV: how many messages, or -1 for all
 local session, why = look(KEYS[1], KEYS[2], KEYS[3], KEYS[4])
-if why == 'damaged' then
-  return {'damaged'}
+if hopeless(why) then
+  return {why}
 end
 if not session then
   return {'ok', 'none', '0', 0, {}}

@@ -1,8 +1,8 @@
 -- Merges into a session's own state.
 -- ARGV (after those of change): field, value, ...
 local session, why = look(meta, messages, state, writes)
-if why == 'damaged' then
-  return {'damaged'}
+if hopeless(why) then
+  return {why}
 end
 if known ~= '' and known ~= (session and session.generation or 'none') then
   return {session and 'conflict' or 'gone'}

@@ -2,9 +2,12 @@
 -- KEYS: record, index, expiries, namespaces
 -- ARGV: token that the record must have or empty, its new token, time to live or 'keep', then field, value, ...
 local record, index, expiries, namespaces = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local old = redis.call('HMGET', record, 'member', 'token')
+local old = redis.call('HMGET', record, 'member', 'token', 'format')
 if not old[1] then
   return {'missing'}
+end
+if tonumber(old[3] or 1) > FORMAT then
+  return {'newer'}
 end
 if old[2] == ARGV[2] then
   return {'ok'}
