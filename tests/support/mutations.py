@@ -6,15 +6,14 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
-from memory_matrix.stores.protocol import Message, Record, Scope
+from memory_matrix.stores.protocol import Scope
 
 Adapter = type[Any]
 Change = Callable[[Any], Any]
-T = TypeVar("T", Message, Record)
 
-WRITES = ("append", "replace", "append_with", "put", "put_many", "update")
+WRITES = ("append", "replace", "append_with", "put", "put_many", "update", "set_state")
 
 
 def of_scopes(base: Adapter, change: Callable[[Scope], Scope]) -> Adapter:
@@ -51,20 +50,31 @@ def of_names(base: Adapter, change: Callable[[str], str]) -> Adapter:
 def of_writes(
     base: Adapter, *, text: Change | None = None, metadata: Change | None = None
 ) -> Adapter:
-    """Return `base` with texts and metadata changed on their way in, by every call but set_state."""
+    """Return `base` with texts and metadata changed on their way in, by every call."""
 
-    def item(given: T) -> T:
-        return replace(
-            given,
-            text=text(given.text) if text else given.text,
-            metadata=metadata(given.metadata) if metadata else given.metadata,
-        )
+    of_text, of_metadata = text or _same, metadata or _same
 
-    def update(options: Mapping[str, Any]) -> dict[str, Any]:
-        changes = {"text": text, "metadata": metadata}
-        return {name: (changes.get(name) or _same)(value) for name, value in options.items()}
+    def item(given: Any) -> Any:
+        if isinstance(given, str):  # the id of what is updated
+            return given
+        if isinstance(given, Mapping):  # a state
+            return of_metadata(given)
+        if isinstance(given, Sequence):
+            return [item(each) for each in given]
+        return replace(given, text=of_text(given.text), metadata=of_metadata(given.metadata))
 
-    return _with_writes(base, item, update)
+    def changed(name: str) -> Callable[..., Any]:
+        original = getattr(base, name)
+        of_options = {"text": of_text, "metadata": of_metadata}
+
+        @wraps(original)
+        def call(self: Any, store: Any, scope: Any, given: Any, **options: Any) -> Any:
+            named = {key: of_options.get(key, _same)(value) for key, value in options.items()}
+            return original(self, store, scope, item(given), **named)
+
+        return call
+
+    return type(base.__name__, (base,), {name: changed(name) for name in WRITES})
 
 
 def leaves(change: Change) -> Change:
@@ -89,28 +99,6 @@ def keys(change: Change) -> Change:
         return [changed(each) for each in value] if isinstance(value, list) else value
 
     return changed
-
-
-def _with_writes(base: Adapter, item: Change, update: Change) -> Adapter:
-    def changed(name: str) -> Callable[..., Any]:
-        original = getattr(base, name)
-
-        @wraps(original)
-        def call(self: Any, store: Any, scope: Any, given: Any, **options: Any) -> Any:
-            if name == "update":
-                return original(self, store, scope, given, **update(options))
-            many = isinstance(given, Sequence)
-            return original(
-                self,
-                store,
-                scope,
-                [item(each) for each in given] if many else item(given),
-                **options,
-            )
-
-        return call
-
-    return type(base.__name__, (base,), {name: changed(name) for name in WRITES})
 
 
 def _same(value: Any) -> Any:

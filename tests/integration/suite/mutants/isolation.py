@@ -98,19 +98,27 @@ class ClearsByGlob(_clears(RedisAdapter, fnmatchcase)):
     """Scans for the keys to delete with the id in the pattern."""
 
 
+def _joined_to_user(scope: Scope) -> Scope:
+    first, *rest = (f"{scope.user}:{each}" for each in (scope.session, *scope.namespace))
+    return replace(scope, user="", session=first, namespace=tuple(rest))
+
+
 @mutant("iso_key_separator")
-class JoinsUserAndSession(
-    of_scopes(
-        RedisAdapter,
-        lambda scope: replace(scope, user="", session=f"{scope.user}:{scope.session}"),
-    )
-):
+class JoinsUserAndSession(of_scopes(RedisAdapter, _joined_to_user)):
     """Makes one key of user and session, without escaping either."""
+
+    def list_sessions(self, store: Any, scope: Scope, **options: Any) -> Page:
+        own = f"{scope.user}:"
+        page = super().list_sessions(store, scope, **options)
+        found = [each.removeprefix(own) for each in page.items if each.startswith(own)]
+        return Page(found, page.cursor)
 
 
 @mutant("iso_key_separator")
 class JoinsNamespaceAndId(PostgresAdapter):
     """Makes one key of a record's namespace and id."""
+
+    put_many = update = delete = delete_where = delete_all = list_records = search = None
 
     def put(self, store: Any, scope: Scope, record: Record, **options: Any) -> None:
         super().put(store, *_joined(scope, record.id, record), **options)
@@ -262,7 +270,7 @@ class NoneIsAll(RedisAdapter):
 
     def clear(self, store: Any, scope: Scope) -> None:
         if scope.session is None:
-            for session in super().list_sessions(store, scope).items:
+            for session in super().list_sessions(store, replace(scope, session="any")).items:
                 super().clear(store, replace(scope, session=session))
         else:
             super().clear(store, scope)
