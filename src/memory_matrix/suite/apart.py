@@ -40,6 +40,10 @@ class Place(ABC):
     def check(self, when: str) -> None:
         """Fail unless every call that reads gives just what was filled in."""
 
+    def recheck(self, when: str) -> None:
+        """Fail unless it holds what was filled in once more."""
+        self.glance(when)
+
     @abstractmethod
     def use(self) -> list[str]:
         """Make every call that changes it, to its emptiness; return their names."""
@@ -76,17 +80,19 @@ class SessionPlace(Place):
         if self.memory.offers("read", "limit"):
             newest = self.memory.texts(self.scope, limit=1)
             expect.equal(f"the newest message of {self.what} {when}", newest, self.texts[-1:])
-        if self.memory.offers("list_sessions"):
-            listed = self.memory.all_sessions(self.scope).count(self.scope.session)
-            expect.equal(f"how often {self.what} is listed {when}", listed, 1)
+        self._is_listed(when)
         if self.memory.tested.part("state"):
             state = self.memory.get_state(self.scope)
             expect.equal(f"the state of {self.what} {when}", state, {"own": self.own})
 
+    def recheck(self, when: str) -> None:
+        """Read and list."""
+        self.glance(when)
+        self._is_listed(when)
+
     def use(self) -> list[str]:
         """Append, replace, pop, delete and clear."""
         self.memory.say(self.scope, "one more")
-        self._holds([*self.texts, "one more"], "after append")
         steps = {
             "replace": self._replace,
             "pop": self._pop,
@@ -105,6 +111,11 @@ class SessionPlace(Place):
     def _holds(self, texts: list[str], when: str) -> None:
         got = self.memory.texts(self.scope)
         expect.equal(f"the messages of {self.what} {when}", got, texts)
+
+    def _is_listed(self, when: str) -> None:
+        if self.memory.offers("list_sessions"):
+            listed = self.memory.all_sessions(self.scope).count(self.scope.session)
+            expect.equal(f"how often {self.what} is listed {when}", listed, 1)
 
     def _handle(self) -> Any:
         return self.memory.load(self.scope) if self.memory.offers("load") else self.scope
@@ -291,12 +302,14 @@ def scope_with(part: str, name: str) -> Scope:
     return replace(Scope(), **changed)
 
 
-def names_stay_apart(memory: Memory, *names: str, may_refuse: bool = False) -> None:
+def names_stay_apart(
+    memory: Memory, *names: str, may_refuse: bool = False, apps: bool = False
+) -> None:
     """Fail unless `names` stand for different things, whichever part of a scope or id they are.
 
-    `may_refuse`: the store need not take them all.
+    `may_refuse`: the store need not take them all. `apps`: they are names of apps, too.
     """
-    for places in _places(memory, names):
+    for places in _places(memory, names, apps):
         stay_apart(places, may_refuse=may_refuse)
 
 
@@ -331,19 +344,23 @@ def stay_apart(places: Sequence[Place], *, may_refuse: bool = False) -> None:
                 other.glance(f"after {calls} of {place.what}")
         place.again()
     for place in places:
-        place.check("after each was emptied and filled again")
+        place.recheck("after each was emptied and filled again")
 
 
-def _places(memory: Memory, names: Sequence[str]) -> Iterator[list[Place]]:
+def _places(memory: Memory, names: Sequence[str], apps: bool) -> Iterator[list[Place]]:
     policy = memory.policy
     if memory.tested.part("conversation"):
-        for part in ("session", "user", "app"):
-            if part in policy.scope_parts:
+        for part in _parts(policy.scope_parts, apps):
+            if part != "namespace":
                 yield [SessionPlace(memory, part, name, scope_with(part, name)) for name in names]
     if memory.tested.part("records"):
-        for part in policy.record_parts:
+        for part in _parts(policy.record_parts, apps):
             yield [RecordsPlace(memory, part, name, scope_with(part, name)) for name in names]
         yield [RecordPlace(memory, name, number) for number, name in enumerate(names)]
+
+
+def _parts(declared: tuple[str, ...], apps: bool) -> list[str]:
+    return [part for part in declared if apps or part != "app"]
 
 
 def _all_offered(memory: Memory, steps: dict[str, Callable[[], None]]) -> list[str]:
