@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from memory_matrix.stores.policy import Keeping
 from memory_matrix.stores.protocol import Compare, Record, Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.apart import names_stay_apart
 from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.parts import cover
 from memory_matrix.suite.samples import vector
 from memory_matrix.suite.ways import (
     Carried,
@@ -168,11 +170,14 @@ def test_text_only_whitespace(memory: Memory) -> None:
 
 def test_text_huge_summary_8MiB(memory: Memory) -> None:  # noqa: N802 - the name is a stable id
     """A text of 8 MiB comes back equal: nothing is cut at 64 KiB, 1 MiB or 4 MiB."""
-    huge = Content("".join(f"{number:07x} " for number in range(MIB)))
-    every = ways(memory)
-    for way in [each for each in every if each.name in {"append", "put"}] or every:
-        way.write([huge, Content("after it")])
-        comes_back(way, [huge, Content("after it")], "text")
+    huge = "".join(f"{number:07x} " for number in range(MIB))
+    cover(
+        memory,
+        {
+            ("append", "read"): partial(_message_comes_back, text=huge),
+            ("put", "get"): partial(_record_comes_back, text=huge),
+        },
+    )
 
 
 def test_text_sql_and_json_looking(memory: Memory) -> None:
@@ -206,6 +211,17 @@ def _come_back(memory: Memory, *texts: str) -> None:
     if _carries_metadata(memory):
         values = [Content(metadata={"value": text, "deep": [{"value": text}]}) for text in texts]
         come_back(memory, values, "metadata")
+
+
+def _message_comes_back(memory: Memory, text: str) -> None:
+    memory.say(SCOPE, text, "after it")
+    expect.equal("the texts read back", memory.texts(SCOPE), [text, "after it"])
+
+
+def _record_comes_back(memory: Memory, text: str) -> None:
+    memory.put(SCOPE, Record("r", text, vector(memory)))
+    got = memory.get(SCOPE, "r")
+    expect.equal("the record's text", got and got.text, text)
 
 
 def _carries_metadata(memory: Memory) -> bool:
