@@ -14,7 +14,7 @@ from memory_matrix.stores.policy import FILTER_OPERATORS, METRICS, Policy
 from memory_matrix.stores.postgres import outside
 from memory_matrix.stores.postgres.async_store import AsyncPostgresStore
 from memory_matrix.stores.postgres.plans import Handle
-from memory_matrix.stores.postgres.sql import Layout, Statements
+from memory_matrix.stores.postgres.sql import Layout, statements_of
 from memory_matrix.stores.postgres.store import PostgresStore
 from memory_matrix.stores.protocol import (
     Filter,
@@ -81,7 +81,7 @@ class _Adapter:
 
     def ddl(self, env: StoreEnv) -> str:
         """Return SQL that makes the same in one round trip."""
-        return Statements(Layout(dimensions=env.dimensions, metric=env.metric)).ddl
+        return statements_of(Layout(dimensions=env.dimensions, metric=env.metric)).ddl
 
     def older(self, env: StoreEnv) -> Any:
         """Write a session and a record of `Scope()` in the layout of the release before."""

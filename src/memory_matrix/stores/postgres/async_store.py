@@ -204,7 +204,7 @@ class AsyncPostgresStore:
 
     async def delete_all(self, scope: Scope) -> int:
         """Delete all records of the namespace, and return how many there were."""
-        return await self.run(self.plans.delete_where(scope, None))
+        return await self.run(self.plans.delete_all(scope))
 
     async def list_records(
         self,

@@ -21,7 +21,13 @@ from memory_matrix.stores.errors import (
     SchemaError,
 )
 from memory_matrix.stores.postgres.filters import Condition
-from memory_matrix.stores.postgres.sql import SCHEMA_VERSION, Layout, Statements, version_of
+from memory_matrix.stores.postgres.sql import (
+    SCHEMA_VERSION,
+    Layout,
+    Statements,
+    statements_of,
+    version_of,
+)
 from memory_matrix.stores.postgres.values import (
     Address,
     Clock,
@@ -49,7 +55,7 @@ T = TypeVar("T")
 KEEP: Any = type("Keep", (), {"__repr__": lambda _: "KEEP"})()
 """In an update: this is not named, and stays as it is."""
 
-_BREADTH = 100
+_BREADTH = 200
 """How many near records the index keeps in view; more for a larger k."""
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || %(name)s, 0))"
 
@@ -134,7 +140,7 @@ class Plans:
     def __post_init__(self) -> None:
         """Render the statements."""
         self.ttl = checked_ttl(self.ttl)
-        self.statements = Statements(self.layout)
+        self.statements = statements_of(self.layout)
         self.payloads = Payloads(self.codec)
 
     # ---- what is there ------------------------------------------------------------------------
@@ -207,10 +213,12 @@ class Plans:
 
         def steps() -> Steps[None]:
             parameters = self._session(scope) | self._messages(messages)
+            sql = self.statements.append
             if write_id is not None:
+                sql = self.statements.append_once
                 parameters |= _once(parameters["key"], write_id)
             if messages:
-                yield Query(self.statements.append(once=write_id is not None), parameters)
+                yield Query(sql, parameters)
 
         return Plan(steps, repeatable=write_id is not None)
 
@@ -220,7 +228,7 @@ class Plans:
         def steps() -> Steps[None]:
             parameters = self._session(scope) | self._messages(messages) | {"replace": True}
             if parameters["count"]:
-                yield Query(self.statements.append(once=False), parameters)
+                yield Query(self.statements.append, parameters)
             else:
                 yield Query(self.statements.empty, parameters)
 
@@ -243,7 +251,7 @@ class Plans:
             if not messages:
                 return
             new = handle.incarnation is None
-            sql = self.statements.append_to_new() if new else self.statements.append_to_loaded()
+            sql = self.statements.append_to_new if new else self.statements.append_to_loaded
             answer = yield Query(sql, parameters)
             if not answer.rows:
                 raise _conflict(handle)
@@ -262,8 +270,11 @@ class Plans:
         def messages(answer: Answer) -> list[Message]:
             return [self._message(scope, row) for row in reversed(answer.rows)]
 
-        kind = None if after is None else "time" if isinstance(after, dt.datetime) else "id"
-        return self._reading(self.statements.read(kind), parameters, messages)
+        sql = self.statements.read
+        if after is not None:
+            is_time = isinstance(after, dt.datetime)
+            sql = self.statements.read_after_time if is_time else self.statements.read_after_id
+        return self._reading(sql, parameters, messages)
 
     def pop(self, scope: Scope) -> Plan[Message | None]:
         """Remove and return the newest message."""
@@ -306,10 +317,12 @@ class Plans:
 
         def steps() -> Steps[None]:
             parameters = self._records(scope) | {"ttl": checked_ttl(ttl)} | self._columns(records)
+            sql = self.statements.put
             if write_id is not None:
+                sql = self.statements.put_once
                 parameters |= _once(parameters["collection"], write_id)
             if records:
-                yield Query(self.statements.put(once=write_id is not None), parameters)
+                yield Query(sql, parameters)
 
         return Plan(steps, repeatable=write_id is not None)
 
@@ -327,7 +340,7 @@ class Plans:
 
         def steps() -> Steps[None]:
             parameters = self._record_key(scope, record_id) | self._changes(record_id, named)
-            answer = yield Query(self.statements.update(tuple(named)), parameters)
+            answer = yield Query(self.statements.update(named), parameters)
             if not answer.count:
                 raise NotFoundError(f"There is no record {shown(record_id)} to update.")
 
@@ -339,12 +352,16 @@ class Plans:
             self.statements.delete, lambda: self._record_key(scope, record_id), lambda _: None
         )
 
-    def delete_where(self, scope: Scope, filter: Filter | None) -> Plan[int]:  # noqa: A002
+    def delete_all(self, scope: Scope) -> Plan[int]:
+        """Delete all records of the namespace, and return how many there were."""
+        return self._single(self.statements.delete_all, lambda: self._records(scope), _number)
+
+    def delete_where(self, scope: Scope, filter: Filter) -> Plan[int]:  # noqa: A002
         """Delete the records that match, and return how many there were."""
 
         def steps() -> Steps[int]:
             condition = Condition(filter)
-            sql = self.statements.delete_where(condition.sql, everything=filter is None)
+            sql = self.statements.delete_where(condition.sql)
             answer = yield Query(sql, self._records(scope) | condition.parameters)
             return _number(answer)
 
@@ -399,13 +416,9 @@ class Plans:
                 return []
             answer = Answer([], 0)
             if self.layout.indexed and self.found is not None and self.found.iterative:
-                answer = yield Query(
-                    self.statements.search(condition.sql, exactly=False), parameters
-                )
+                answer = yield Query(self.statements.search(condition.sql), parameters)
             if len(answer.rows) < k:  # an index may overlook a record; looking at each does not
-                answer = yield Query(
-                    self.statements.search(condition.sql, exactly=True), parameters
-                )
+                answer = yield Query(self.statements.search_exactly(condition.sql), parameters)
             return [(row[0], row[1]) for row in answer.rows]
 
         return Plan(steps, repeatable=True)

@@ -7,7 +7,9 @@ Writers of one session take the lock of its row, and only then are given their p
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from psycopg import sql
 
@@ -188,17 +190,18 @@ DELETE FROM {writes} WHERE target = %(key)s
 _MESSAGE = """m.position, m.id, m.role, m.text, m.metadata::text, m.tool::text, m.payload,
     m.created_at AT TIME ZONE 'UTC'"""
 
+_HISTORY = "(SELECT history FROM {sessions} WHERE key = %(key)s AND {live})"
+
 _READ = """
-SELECT {message} FROM {sessions} AS s
-JOIN {messages} AS m ON m.session_key = s.key AND m.history = s.history
-WHERE s.key = %(key)s AND {live} {after}
-ORDER BY m.session_key DESC, m.history DESC, m.position DESC LIMIT %(limit)s
+SELECT {message} FROM {messages} AS m
+WHERE session_key = %(key)s AND history = {history} {after}
+ORDER BY position DESC LIMIT %(limit)s
 """
-_AFTER_ID = """AND m.position > (
-    SELECT max(a.position) FROM {messages} AS a
-    WHERE a.session_key = s.key AND a.history = s.history AND a.id = %(after)s
+_AFTER_ID = """AND position > (
+    SELECT max(position) FROM {messages}
+    WHERE session_key = %(key)s AND history = {history} AND id = %(after)s
 )"""
-_AFTER_TIME = "AND m.created_at > %(after)s::timestamptz"
+_AFTER_TIME = "AND created_at > %(after)s::timestamptz"
 
 _LOCKED = "locked AS (SELECT history FROM {sessions} WHERE key = %(key)s AND {live} FOR UPDATE)"
 
@@ -208,9 +211,9 @@ WITH {locked}, newest AS (
     WHERE session_key = %(key)s AND history = (SELECT history FROM locked)
     ORDER BY position DESC LIMIT 1 FOR UPDATE SKIP LOCKED
 ), gone AS (
-    DELETE FROM {messages} AS m USING newest AS n
-    WHERE m.session_key = %(key)s AND m.history = (SELECT history FROM locked)
-        AND m.position = n.position
+    DELETE FROM {messages} AS m
+    WHERE session_key = %(key)s AND history = (SELECT history FROM locked)
+        AND position = (SELECT position FROM newest)
     RETURNING {message}
 ), touched AS ({touch})
 SELECT * FROM gone
@@ -226,9 +229,7 @@ SELECT count(*) FROM gone
 """
 
 _COUNT = """
-SELECT count(*) FROM {sessions} AS s
-JOIN {messages} AS m ON m.session_key = s.key AND m.history = s.history
-WHERE s.key = %(key)s AND {live}
+SELECT count(*) FROM {messages} WHERE session_key = %(key)s AND history = {history}
 """
 
 _LIST_SESSIONS = """
@@ -305,8 +306,6 @@ ORDER BY collection
 _SEARCH = """
 SELECT f.id, f.distance FROM (
     SELECT set_config('hnsw.iterative_scan', 'strict_order', true) AS iterative,
-        set_config('hnsw.max_scan_tuples', '2147483647', true) AS tuples,
-        set_config('hnsw.scan_mem_multiplier', '100', true) AS memory,
         set_config('hnsw.ef_search', %(ef)s::text, true) AS ef
 ) AS settings
 CROSS JOIN LATERAL (
@@ -428,6 +427,7 @@ class Statements:
             ("record", _RECORD),
             ("locked", _LOCKED),
             ("old", _OLD),
+            ("history", _HISTORY),
         ):
             self._names[name] = self._part(text)
         self._names["touch"] = self._part(_TOUCH_SESSION)
@@ -446,61 +446,68 @@ class Statements:
         self.get_state = self._text(
             "SELECT state::text FROM {sessions} WHERE key = %(key)s AND {live}"
         )
-        self.set_state = self._text(_UPSERT_SESSION, gate=_EMPTY, condition=_EMPTY)
-        self.set_state_with = self._text(_UPDATE_SESSION, condition=_EMPTY)
         self.sweep = self._text(_SWEEP)
 
-    def append(self, *, once: bool) -> str:
-        """Append; with `once`, unless the write id is known."""
-        gate = sql.SQL("FROM gate") if once else _EMPTY
-        session = self._part(_UPSERT_SESSION, gate=gate, condition=_EMPTY)
-        return self._writing(session, _GATE if once else "")
+        self._write_appends()
+        self._write_puts()
+        self._write_filtered()
 
-    def append_to_new(self) -> str:
-        """Append to a session that is not there yet."""
-        condition = self._part("WHERE {ended}")
-        return self._writing(self._part(_UPSERT_SESSION, gate=_EMPTY, condition=condition))
+    def _write_appends(self) -> None:
+        upsert = self._part(_UPSERT_SESSION, gate=_EMPTY, condition=_EMPTY)
+        once = self._part(_UPSERT_SESSION, gate=sql.SQL("FROM gate"), condition=_EMPTY)
+        new = self._part(_UPSERT_SESSION, gate=_EMPTY, condition=self._part("WHERE {ended}"))
+        loaded = self._part(_UPDATE_SESSION, condition=sql.SQL("AND version = %(version)s"))
+        self.append = self._writing(upsert)
+        self.append_once = self._writing(once, _GATE)
+        self.append_to_new = self._writing(new)
+        self.append_to_loaded = self._writing(loaded)
+        self.set_state = self._text(_UPSERT_SESSION, gate=_EMPTY, condition=_EMPTY)
+        self.set_state_with = self._text(_UPDATE_SESSION, condition=_EMPTY)
+        self.read = self._text(_READ, after=_EMPTY)
+        self.read_after_id = self._text(_READ, after=self._part(_AFTER_ID))
+        self.read_after_time = self._text(_READ, after=sql.SQL(_AFTER_TIME))
 
-    def append_to_loaded(self) -> str:
-        """Append to a session that is as it was when it was loaded."""
-        condition = sql.SQL("AND version = %(version)s")
-        return self._writing(self._part(_UPDATE_SESSION, condition=condition))
+    def _write_puts(self) -> None:
+        gated = sql.SQL("WHERE EXISTS (SELECT FROM gate)")
+        self.put = self._text(_PUT, gate=_EMPTY, gated=_EMPTY)
+        self.put_once = self._text(_PUT, gate=self._part(_GATE), gated=gated)
 
-    def read(self, after: str | None) -> str:
-        """Read messages, newest first; `after` None, "id" or "time"."""
-        part = {None: "", "id": _AFTER_ID, "time": _AFTER_TIME}[after]
-        return self._text(_READ, after=self._part(part))
-
-    def put(self, *, once: bool) -> str:
-        """Put records; with `once`, unless the write id is known."""
-        gate = self._part(_GATE if once else "")
-        gated = sql.SQL("WHERE EXISTS (SELECT FROM gate)" if once else "")
-        return self._text(_PUT, gate=gate, gated=gated)
-
-    def update(self, columns: tuple[str, ...]) -> str:
-        """Update the named columns of a record."""
-        changes = "".join(f", {_CHANGES[column]}" for column in columns)
-        return self._text(_UPDATE, changes=self._part(changes))
-
-    def delete_where(self, condition: str, *, everything: bool) -> str:
-        """Delete the records that match; with `everything`, the write ids too."""
-        forgotten = self._part(_FORGOTTEN if everything else "")
-        return self._text(_DELETE_WHERE, filter=sql.SQL(condition), forgotten=forgotten)
-
-    def list_records(self, condition: str) -> str:
-        """List the records that match."""
-        return self._text(_LIST_RECORDS, filter=sql.SQL(condition))
-
-    def search(self, condition: str, *, exactly: bool) -> str:
-        """Search among the records that match, by the index or by looking at each."""
+    def _write_filtered(self) -> None:
+        """Render what holds a filter, whose SQL comes later."""
+        later = sql.SQL(_FILTER)
+        forgotten = self._part(_FORGOTTEN)
+        self._delete_where = self._text(_DELETE_WHERE, filter=later, forgotten=_EMPTY)
+        self.delete_all = self._text(_DELETE_WHERE, filter=sql.SQL("true"), forgotten=forgotten)
+        self._list_records = self._text(_LIST_RECORDS, filter=later)
         directed = "AND vector_norm(embedding) > 0" if self.layout.metric == "cosine" else ""
-        searched = self._part(_SEARCHED, filter=sql.SQL(condition), directed=sql.SQL(directed))
         distance = self._part(
             f"embedding::vector({{dimensions}}) {OPERATORS[self.layout.metric]} "
             "%(query)s::vector({dimensions})"
         )
-        template = _SEARCH_EXACTLY if exactly else _SEARCH
-        return self._text(template, distance=distance, searched=searched)
+        searched = self._part(_SEARCHED, filter=later, directed=sql.SQL(directed))
+        self._search = self._text(_SEARCH, distance=distance, searched=searched)
+        self._search_exactly = self._text(_SEARCH_EXACTLY, distance=distance, searched=searched)
+
+    def update(self, columns: Iterable[str]) -> str:
+        """Update the named columns of a record."""
+        changes = "".join(f", {_CHANGES[column]}" for column in columns)
+        return self._text(_UPDATE, changes=self._part(changes))
+
+    def delete_where(self, condition: str) -> str:
+        """Delete the records that match."""
+        return self._delete_where.replace(_FILTER, condition)
+
+    def list_records(self, condition: str) -> str:
+        """List the records that match."""
+        return self._list_records.replace(_FILTER, condition)
+
+    def search(self, condition: str) -> str:
+        """Search among the records that match, by the index."""
+        return self._search.replace(_FILTER, condition)
+
+    def search_exactly(self, condition: str) -> str:
+        """Search among the records that match by looking at each."""
+        return self._search_exactly.replace(_FILTER, condition)
 
     @property
     def ddl(self) -> str:
@@ -549,7 +556,15 @@ class Statements:
         return self._part(template, **parts).as_string(None)
 
 
+@lru_cache(maxsize=64)
+def statements_of(layout: Layout) -> Statements:
+    """Return the statements of a layout, which are the same for all its stores."""
+    return Statements(layout)
+
+
 _EMPTY = sql.SQL("")
+_FILTER = "<filter>"
+"""Where the SQL of a filter goes; its values are parameters."""
 _CHANGES = {
     "text": "text = %(text)s",
     "metadata": "metadata = %(metadata)s::jsonb, payload = %(payload)s",

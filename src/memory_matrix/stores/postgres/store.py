@@ -206,7 +206,7 @@ class PostgresStore:
 
     def delete_all(self, scope: Scope) -> int:
         """Delete all records of the namespace, and return how many there were."""
-        return self.run(self.plans.delete_where(scope, None))
+        return self.run(self.plans.delete_all(scope))
 
     def list_records(
         self,
