@@ -134,6 +134,12 @@ class Policy:
     )
 
     # Vectors.
+    search_by: Literal["vector", "text"] = _declared(
+        "vector", "what a record is found by: its vector, or what its text says"
+    )
+    dimensions: Literal["any", "one"] = _declared(
+        "any", "whether stores with other dimensions may share its schema or its prefix"
+    )
     score: Literal["similarity", "distance"] = _declared("similarity", "what search returns")
     score_range: tuple[float, float] | None = _declared(None, "the least and the most it can be")
     metrics: tuple[str, ...] = _declared(("cosine",), "the metrics that it can be opened with")

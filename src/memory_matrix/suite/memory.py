@@ -26,6 +26,7 @@ from memory_matrix.stores.protocol import (
     StoreEnv,
 )
 from memory_matrix.suite.calling import Caller, Done, together
+from memory_matrix.suite.embedding import as_text
 from memory_matrix.suite.faults import FaultyServer
 from memory_matrix.suite.outcomes import CaseFailed, NotOffered
 from memory_matrix.suite.site import Site, env_changes, env_of, new_site, own_server
@@ -317,7 +318,12 @@ class Memory:
     def search(
         self, scope: Scope, query: Sequence[float] | str, k: int, **options: Any
     ) -> list[tuple[str, float]]:
-        """Return (id, score) of the k best records; options `filter` and `threshold`."""
+        """Return (id, score) of the k best records; options `filter` and `threshold`.
+
+        A store that searches by text is given the text whose vector is `query`.
+        """
+        if self.policy.search_by == "text" and not isinstance(query, str):
+            query = as_text(query)
         return [
             (id_, float(score)) for id_, score in self.call("search", scope, query, k, **options)
         ]
