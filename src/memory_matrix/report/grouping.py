@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from memory_matrix.report.model import Cell, EnvironmentRecord, PayloadRecord, Report, SuiteResult
+from memory_matrix.report.model import Cell, EnvironmentRecord, PayloadRecord, Report
 from memory_matrix.report.visible import counted
 
 Mark = Literal[
@@ -191,7 +191,7 @@ def grid(report: Report, most: int) -> Grid:
     for cell in report.cells:
         found[cell.writer, cell.reader][_grid_mark(cell)] += 1
     entries = {pair: _worst(counts) for pair, counts in found.items()}
-    every = _unique(
+    every = unique(
         [*(each.name for each in ready(report)), *(name for key in found for name in key)]
     )
     kept = frozenset(sorted(every, key=_badness(entries))[:most])
@@ -239,7 +239,7 @@ def _badness(entries: Mapping[tuple[str, str], Entry]) -> Callable[[str], tuple[
 
 def groups(cells: Iterable[Cell]) -> tuple[Group, ...]:
     """Return `cells` by outcome and cause: crashed, unreadable, changed, others; then by number."""
-    found = _by(cells, lambda cell: (cell.outcome, cell.cause, cell.hint, _kind(cell)))
+    found = by(cells, lambda cell: (cell.outcome, cell.cause, cell.hint, _kind(cell)))
     every = [Group(*key[:3], tuple(members)) for key, members in found.items()]
     rank = {"crashed": 0, "unreadable": 1, "changed": 2}
     return tuple(sorted(every, key=lambda each: (rank.get(each.outcome, 3), -len(each.cells))))
@@ -257,8 +257,8 @@ def findings(cells: Iterable[Cell]) -> tuple[Finding, ...]:
 
     Payloads between the same pairs are merged, then serializers with the same payloads.
     """
-    by_what = _by(cells, lambda cell: (cell.serializer, cell.payload))
-    by_pairs = _by(by_what, lambda what: frozenset((c.writer, c.reader) for c in by_what[what]))
+    by_what = by(cells, lambda cell: (cell.serializer, cell.payload))
+    by_pairs = by(by_what, lambda what: frozenset((c.writer, c.reader) for c in by_what[what]))
     merged = [
         _finding([cell for key in keys for cell in by_what[key]])
         for whats in by_pairs.values()
@@ -269,8 +269,8 @@ def findings(cells: Iterable[Cell]) -> tuple[Finding, ...]:
 
 def _finding(cells: list[Cell]) -> Finding:
     return Finding(
-        _unique(cell.serializer for cell in cells),
-        _unique(cell.payload for cell in cells),
+        unique(cell.serializer for cell in cells),
+        unique(cell.payload for cell in cells),
         _flows(cells),
         tuple(cells),
     )
@@ -278,9 +278,9 @@ def _finding(cells: list[Cell]) -> Finding:
 
 def _rectangles(whats: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     """Split pairs of serializer and payload so that each part is every one with every one."""
-    by_serializer = _by(whats, lambda what: what[0])
+    by_serializer = by(whats, lambda what: what[0])
     payloads = {name: frozenset(what[1] for what in own) for name, own in by_serializer.items()}
-    for serializers in _by(by_serializer, payloads.__getitem__).values():
+    for serializers in by(by_serializer, payloads.__getitem__).values():
         yield [what for name in serializers for what in by_serializer[name]]
 
 
@@ -289,10 +289,10 @@ def _flows(cells: Iterable[Cell]) -> tuple[Flow, ...]:
     directions = {(cell.writer, cell.reader): cell.direction for cell in cells}
     readers = {
         writer: tuple(reader for _, reader in pairs)
-        for writer, pairs in _by(directions, lambda pair: pair[0]).items()
+        for writer, pairs in by(directions, lambda pair: pair[0]).items()
     }
-    exact = _by(readers, lambda writer: frozenset(readers[writer]))
-    each_other = _by(readers, lambda writer: frozenset((writer, *readers[writer])))
+    exact = by(readers, lambda writer: frozenset(readers[writer]))
+    each_other = by(readers, lambda writer: frozenset((writer, *readers[writer])))
     parts = min(exact, each_other, key=len)
     return tuple(_flow(writers, readers, directions) for writers in parts.values())
 
@@ -303,10 +303,10 @@ def _flow(
     directions: Mapping[tuple[str, str], str | None],
 ) -> Flow:
     pairs = [(writer, reader) for writer in writers for reader in readers[writer]]
-    ways = _unique(directions[pair] or "" for pair in pairs)
+    ways = unique(directions[pair] or "" for pair in pairs)
     return Flow(
         tuple(writers),
-        _unique(reader for _, reader in pairs),
+        unique(reader for _, reader in pairs),
         tuple(filter(None, ways)),
         len(pairs),
     )
@@ -315,7 +315,7 @@ def _flow(
 def known_breaks(report: Report) -> tuple[KnownBreaks, ...]:
     """Return the breaks that are expected, by the reason that the matrix file gives."""
     cells = (cell for cell in report.cells if cell.is_break and cell.known is not None)
-    found = _by(cells, lambda cell: cell.known or "")
+    found = by(cells, lambda cell: cell.known or "")
     return tuple(KnownBreaks(reason, tuple(members)) for reason, members in found.items())
 
 
@@ -325,8 +325,8 @@ def limits(report: Report, outcomes: frozenset[str], *, by_cause: bool) -> tuple
     Each payload is there once, however many environments it shows in.
     """
     own = [cell for cell in report.cells if cell.own]
-    writers = _unique(cell.writer for cell in own if cell.outcome != "skipped")
-    found = _by(
+    writers = unique(cell.writer for cell in own if cell.outcome != "skipped")
+    found = by(
         (cell for cell in own if cell.outcome in outcomes),
         lambda cell: (cell.serializer, cell.outcome, by_cause and (cell.cause, _kind(cell))),
     )
@@ -335,12 +335,12 @@ def limits(report: Report, outcomes: frozenset[str], *, by_cause: bool) -> tuple
 
 def _limit(cells: list[Cell], writers: tuple[str, ...]) -> Limit:
     first = cells[0]
-    environments = _unique(cell.writer for cell in cells)
+    environments = unique(cell.writer for cell in cells)
     return Limit(
         first.outcome,
         first.serializer,
-        _unique(cell.cause for cell in cells if cell.cause is not None),
-        _unique(cell.payload for cell in cells),
+        unique(cell.cause for cell in cells if cell.cause is not None),
+        unique(cell.payload for cell in cells),
         () if len(environments) == len(writers) else environments,
         first,
     )
@@ -354,7 +354,7 @@ def skips(report: Report) -> tuple[Skip, ...]:
         for cell in report.cells
         if cell.outcome == "skipped" and not _explained(cell, explained)
     )
-    found = _by(cells, lambda cell: (_reader_side(cell), cell.error and cell.error.message))
+    found = by(cells, lambda cell: (_reader_side(cell), cell.error and cell.error.message))
     every = (_skip(members) for members in found.values())
     return tuple(sorted(every, key=lambda each: -each.cells))
 
@@ -374,36 +374,31 @@ def _skip(cells: list[Cell]) -> Skip:
     return Skip(
         "no reason was given" if error is None else error.message,
         len(cells),
-        _unique(cell.reader if _reader_side(cell) else cell.writer for cell in cells),
-        _unique(cell.serializer for cell in cells),
-        _unique(cell.payload for cell in cells),
+        unique(cell.reader if _reader_side(cell) else cell.writer for cell in cells),
+        unique(cell.serializer for cell in cells),
+        unique(cell.payload for cell in cells),
     )
 
 
 def problems(records: Iterable[PayloadRecord]) -> tuple[Problem, ...]:
     """Return what environments could not build, with equal reasons merged."""
-    alike = _by(records, lambda each: (each.status, each.reason, each.payload))
-    places = {key: _unique(each.environment for each in own) for key, own in alike.items()}
-    merged = _by(alike, lambda key: (key[0], key[1], places[key]))
+    alike = by(records, lambda each: (each.status, each.reason, each.payload))
+    places = {key: unique(each.environment for each in own) for key, own in alike.items()}
+    merged = by(alike, lambda key: (key[0], key[1], places[key]))
     return tuple(
         Problem(status, reason, tuple(key[2] for key in keys), environments)
         for (status, reason, environments), keys in merged.items()
     )
 
 
-def suite_trouble(report: Report) -> tuple[SuiteResult, ...]:
-    """Return the suite's cases that failed or could not be run, failures first."""
-    bad = {"failed": 0, "error": 1}
-    found = (each for each in report.suite if each.outcome in bad)
-    return tuple(sorted(found, key=lambda each: bad[each.outcome]))
-
-
-def _by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+def by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return `items` by their keys, both in their order."""
     found: dict[Key, list[Item]] = {}
     for item in items:
         found.setdefault(key(item), []).append(item)
     return found
 
 
-def _unique(items: Iterable[Item]) -> tuple[Item, ...]:
+def unique(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Return each of `items` once, in their order."""
     return tuple(dict.fromkeys(items))

@@ -8,9 +8,20 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterable
 
+from memory_matrix.report import suite
 from memory_matrix.report.grouping import Group, breaks, groups
-from memory_matrix.report.model import Cell, EnvironmentRecord, Report, SuiteResult, failing
+from memory_matrix.report.model import (
+    Cell,
+    EnvironmentRecord,
+    Report,
+    ServerRecord,
+    StoreRecord,
+    failing,
+    failing_suite,
+)
+from memory_matrix.report.suite import Trouble
 from memory_matrix.report.visible import NAME, counted, listed, visible
 
 _DEFAULT_MATRIX = ("memory-matrix.toml", "pyproject.toml")
@@ -23,7 +34,14 @@ _GLOB = 200
 
 
 def verdict(report: Report) -> str:
-    """Return in one sentence what the run found."""
+    """Return in one line what the run found, in cells and in cases of the memory test suite."""
+    if not suite.asked_for(report):
+        return _compat_verdict(report)
+    parts = [_compat_verdict(report)] if report.cells else []
+    return " ".join([*parts, suite.verdict(report)])
+
+
+def _compat_verdict(report: Report) -> str:
     total = counted(len(report.cells), "cell")
     if not report.cells:
         return "Nothing was compared: the report has no cells."
@@ -55,25 +73,55 @@ def quoted_name(name: str) -> str:
     return f"'{visible(name, NAME)}'"
 
 
+def is_bad(report: Report) -> bool:
+    """Return whether the verdict is bad news."""
+    return bool(breaks(report)) or any(each.outcome in {"failed", "error"} for each in report.suite)
+
+
+def is_good(report: Report) -> bool:
+    """Return whether the verdict is good news: something was run, and nothing went wrong."""
+    parts = []
+    if report.cells:
+        parts.append(any(cell.outcome != "skipped" for cell in report.cells))
+    if suite.asked_for(report):
+        parts.append(any(each.outcome == "passed" for each in report.suite))
+    return bool(parts) and all(parts) and not is_bad(report)
+
+
 def consequence(report: Report) -> str:
-    """Return in one sentence whether the cells make the run fail, and by what rule."""
-    number = len(failing(report))
+    """Return in one sentence whether something makes the run fail, and by what rule."""
+    numbers = {"cell": len(failing(report)), "case": len(failing_suite(report))}
+    found = [counted(number, noun) for noun, number in numbers.items() if number]
+    if found:
+        verb = "makes" if sum(numbers.values()) == 1 else "make"
+        return f"{' and '.join(found)} {verb} the run fail ({_rule(report)})."
+    nothing = (
+        "Nothing" if report.suite and report.cells else "No case" if report.suite else "No cell"
+    )
+    return f"{nothing} makes the run fail ({_rule(report)})."
+
+
+def _rule(report: Report) -> str:
     rule = f"fail-on = {report.fail_on}"
-    if report.fail_on != "never" and len(report.directions) < 3:
+    if report.cells and report.fail_on != "never" and len(report.directions) < 3:
         rule += f", directions = {', '.join(report.directions) or 'none'}"
-    if not number:
-        return f"No cell makes the run fail ({rule})."
-    return f"{counted(number, 'cell')} make{'s' if number == 1 else ''} the run fail ({rule})."
+    return rule
 
 
 def missing(report: Report) -> str:
     """Return in one sentence what could not be had; nothing where all could."""
+    records: dict[str, Iterable[EnvironmentRecord | ServerRecord | StoreRecord]] = {
+        "environment": report.environments,
+        "server": report.servers,
+        "store": report.stores,
+    }
     parts = [
         counted(number, noun)
-        for noun, records in (("environment", report.environments), ("server", report.servers))
-        if (number := sum(each.status == "unavailable" for each in records))
+        for noun, every in records.items()
+        if (number := len({each.name for each in every if each.status == "unavailable"}))
     ]
-    return f"{' and '.join(parts)} could not be had." if parts else ""
+    text = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+    return f"{text} could not be had." if text else ""
 
 
 def tally(report: Report) -> str:
@@ -81,12 +129,6 @@ def tally(report: Report) -> str:
     summary = report.summary()
     outcomes = [key for key in summary if key not in {"cells", "breaks", "known"}]
     return ", ".join(f"{summary[key]:,} {key}" for key in outcomes if summary[key])
-
-
-def suite_tally(report: Report) -> str:
-    """Return how many cases of the memory test suite had each outcome."""
-    counts = Counter(each.outcome for each in report.suite)
-    return ", ".join(f"{count:,} {outcome}" for outcome, count in counts.most_common())
 
 
 def heading(group: Group) -> str:
@@ -126,24 +168,22 @@ def _identity(cell: Cell) -> tuple[str, ...]:
     return cell.writer, cell.reader, cell.serializer, cell.payload
 
 
-def case(result: SuiteResult) -> str:
-    """Return one line on a case of the memory test suite."""
-    places = (result.environment, *result.servers)
-    where = listed(places, 5, lambda name: visible(name, NAME))
-    reason = f": {visible(result.reason)}" if result.reason else ""
-    store, name = visible(result.store, NAME), visible(result.case, NAME)
-    return f"{visible(result.outcome, NAME)}: {store}, {name} ({where}){reason}"
-
-
 def command(cell: Cell, report: Report) -> str:
     """Return the shell command that runs `cell` alone."""
+    keys = ("writer", "reader", "serializer", "payload")
+    return _command("compat", [(key, getattr(cell, key)) for key in keys], report)
+
+
+def suite_command(trouble: Trouble, report: Report) -> str:
+    """Return the shell command that runs one of the cells of `trouble` alone."""
+    return _command("suite", trouble.terms, report)
+
+
+def _command(name: str, terms: Iterable[tuple[str, str]], report: Report) -> str:
     config = report.matrix
     given = [] if config is None or config in _DEFAULT_MATRIX else ["-c", _copyable(config)]
-    terms = (
-        f"{key}={_quoted(_copyable(getattr(cell, key)))}"
-        for key in ("writer", "reader", "serializer", "payload")
-    )
-    return shlex.join(["memory-matrix", "compat", *given, "--select", " ".join(terms)])
+    select = " ".join(f"{key}={_quoted(_copyable(value))}" for key, value in terms)
+    return shlex.join(["memory-matrix", name, *given, "--select", select])
 
 
 def _copyable(text: str) -> str:

@@ -6,19 +6,24 @@ import codecs
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from io import StringIO
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TextIO
 
-from memory_matrix.report import grouping, sentences
+from memory_matrix.report import grouping, sentences, terminal_suite
 from memory_matrix.report.grouping import SYMBOLS, Flow, Grid, Group, Limit, Mark
 from memory_matrix.report.model import Cell, EnvironmentRecord, Report
-from memory_matrix.report.visible import NAME, counted, listed, visible
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
+from memory_matrix.report.page import (
+    MOST_ITEMS,
+    MOST_NAMES,
+    Look,
+    Page,
+    Part,
+    columns,
+    fitted,
+    padded,
+)
+from memory_matrix.report.visible import NAME, counted, visible
 
 MOST_ENVIRONMENTS = 20
 """Environments that the grid and the list of environments show; the rest are counted."""
@@ -28,10 +33,6 @@ MOST_FINDINGS = 3
 """Findings of one cause without `verbose`."""
 MOST_FLOWS = 2
 """Flows of one finding without `verbose`."""
-MOST_ITEMS = 10
-"""Items of any other list without `verbose`."""
-MOST_NAMES = 6
-"""Names in one line without `verbose`."""
 
 _LETTERS: Mapping[Mark, str] = {
     "crashed": "X",
@@ -64,37 +65,6 @@ _STYLES: Mapping[Mark, str] = {
 
 _CORNER = "writer ↓ reader →"
 
-Part = str | tuple[str, str]
-"""A piece of a line: text, or text with a style."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """How a terminal can show a report."""
-
-    width: int = 80
-    colour: bool = False
-    ascii_only: bool = False
-    verbose: bool = False
-
-    def most(self, number: int) -> int:
-        """Return how many of something to show."""
-        return sys.maxsize if self.verbose else number
-
-    @property
-    def most_environments(self) -> int:
-        """How many environments have room in the grid."""
-        room = (self.width - len(_CORNER)) // 3
-        return min(room, self.most(MOST_ENVIRONMENTS))
-
-    def show(self, text: str, limit: int = 4000) -> str:
-        """Return `text` as this terminal can show it."""
-        return visible(text, limit, ascii_only=self.ascii_only)
-
-    def names(self, names: Iterable[str], most: int = MOST_NAMES) -> str:
-        """Return the first names with commas, and how many more there are."""
-        return listed(names, self.most(most), lambda name: self.show(name, NAME))
-
 
 def show(report: Report, *, verbose: bool = False, stream: TextIO | None = None) -> None:
     """Print the report to `stream` (standard output), in colour where that is a terminal."""
@@ -118,8 +88,8 @@ def _is_unicode(encoding: str | None) -> bool:
 
 def render(report: Report, look: Look | None = None) -> str:
     """Return the report as text, with ANSI colours where `look` has them."""
-    page = _Page(look or Look())
-    grid = grouping.grid(report, page.look.most_environments)
+    page = Page(look or Look())
+    grid = grouping.grid(report, _most_environments(page.look))
     table = _table(page.look, grid)
     _add_head(page, report)
     _add_environments(page, report, grid, numbered=table.numbered)
@@ -131,91 +101,39 @@ def render(report: Report, look: Look | None = None) -> str:
     _add_limits(page, report)
     _add_skips(page, report)
     _add_unavailable(page, report)
-    _add_problems(page, report)
-    _add_suite(page, report)
+    if report.cells:
+        _add_problems(page, report)
+    terminal_suite.add(page, report)
     return page.text()
 
 
-@dataclass
-class _Page:
-    """Lines as they will stand on the screen."""
-
-    look: Look
-    lines: list[Text] = field(default_factory=list)
-
-    def add(self, *parts: Part, indent: int = 0, wrap: bool = True) -> None:
-        """Add a line; what does not fit goes on below it, further in."""
-        from rich.text import Text
-
-        line = Text.assemble(*(self._part(part) for part in parts))
-        pieces = [line]
-        if wrap and line.cell_len > self.look.width - indent:
-            pieces = list(line.wrap(_console(self.look), self.look.width - indent - 2))
-        for number, piece in enumerate(pieces):
-            piece.rstrip()
-            self.lines.append(Text(" " * (indent + 2 * (number > 0))) + piece)
-
-    def _part(self, part: Part) -> tuple[str, str]:
-        text, style = (part, "") if isinstance(part, str) else part
-        return self.look.show(text, sys.maxsize), style
-
-    def title(self, text: str) -> None:
-        """Add a heading after an empty line."""
-        self.add()
-        self.add((text, "bold"))
-
-    def rest(self, number: int, noun: str = "", indent: int = 2) -> None:
-        """Say how many more there are, if any."""
-        if number > 0:
-            what = counted(number, f"more {noun}") if noun else f"{number:,} more"
-            self.add((f"… and {what}: see report.md, or use -v", "dim"), indent=indent)
-
-    def text(self) -> str:
-        """Return the page as it is printed."""
-        console = _console(self.look)
-        for line in self.lines:
-            console.print(line, soft_wrap=True, highlight=False)
-        file = console.file
-        assert isinstance(file, StringIO)
-        return file.getvalue()
+def _most_environments(look: Look) -> int:
+    """Return how many environments have room in the grid."""
+    room = (look.width - len(_CORNER)) // 3
+    return min(room, look.most(MOST_ENVIRONMENTS))
 
 
-def _console(look: Look) -> Console:
-    from rich.console import Console
-
-    return Console(
-        file=StringIO(),
-        width=look.width,
-        color_system="standard" if look.colour else None,
-        force_terminal=look.colour,
-        no_color=False,
-        legacy_windows=False,
-        _environ={},
-    )
-
-
-def _add_head(page: _Page, report: Report) -> None:
-    bad = bool(grouping.breaks(report))
-    page.add(
-        (sentences.verdict(report), "bold red" if bad else "bold green" if report.cells else "bold")
-    )
+def _add_head(page: Page, report: Report) -> None:
+    good, bad = sentences.is_good(report), sentences.is_bad(report)
+    page.add((sentences.verdict(report), "bold red" if bad else "bold green" if good else "bold"))
     if report.cells:
         page.add(f"{sentences.tally(report)}.")
+    if report.cells or report.suite:
         page.add(sentences.consequence(report))
     if sentences.missing(report):
         page.add((sentences.missing(report), "yellow"))
 
 
-def _add_environments(page: _Page, report: Report, grid: Grid, *, numbered: bool) -> None:
+def _add_environments(page: Page, report: Report, grid: Grid, *, numbered: bool) -> None:
     records = {each.name: each for each in grouping.ready(report)}
     shown = [(n, records[name]) for n, name in enumerate(grid.names, 1) if name in records]
     if not shown:
         return
     page.title(f"Environments ({len(records)})")
-    width = max(_cells(page.look.show(each.name, NAME)) for _, each in shown)
+    width = max(columns(page.look.show(each.name, NAME)) for _, each in shown)
     for number, each in shown:
         label = f"{number:>2} " if numbered else ""
-        name = _padded(page.look.show(each.name, NAME), min(width, 30))
+        name = padded(page.look.show(each.name, NAME), min(width, 30))
         page.add(f"{label}{name}  ", _described(page.look, each), indent=2)
     page.rest(len(records) - len(shown), "environment")
 
@@ -234,7 +152,7 @@ def _described(look: Look, environment: EnvironmentRecord) -> str:
     return ", ".join(parts)
 
 
-def _add_servers(page: _Page, report: Report) -> None:
+def _add_servers(page: Page, report: Report) -> None:
     servers = [each for each in report.servers if each.status == "ready"]
     if not servers:
         return
@@ -262,9 +180,9 @@ def _table(look: Look, grid: Grid) -> _Table:
     corner = look.show(_CORNER)
     body = [[_word(look, grid, writer, reader) for reader in grid.names] for writer in grid.names]
     widths = [
-        max(map(_cells, (head, *(row[n][0] for row in body)))) for n, head in enumerate(names)
+        max(map(columns, (head, *(row[n][0] for row in body)))) for n, head in enumerate(names)
     ]
-    first = max(map(_cells, (corner, *names)))
+    first = max(map(columns, (corner, *names)))
     if first + sum(width + 2 for width in widths) <= look.width:
         lines = zip([corner, *names], [[(name, "bold") for name in names], *body], strict=True)
         return _Table(tuple(_row(head, first, line, widths) for head, line in lines), False)
@@ -274,10 +192,10 @@ def _table(look: Look, grid: Grid) -> _Table:
 def _numbered_table(look: Look, grid: Grid, names: list[str]) -> _Table:
     width = len(str(len(names)))
     room = max(len(_CORNER), look.width - (width + 1) * len(names))
-    heads = [_fitted(f"{n:>{width}} {name}", room, look) for n, name in enumerate(names, 1)]
+    heads = [fitted(f"{n:>{width}} {name}", room, look) for n, name in enumerate(names, 1)]
     letters = [[_letter(grid, writer, reader) for reader in grid.names] for writer in grid.names]
     numbers = [(str(number), "bold") for number in range(1, len(names) + 1)]
-    first = max(map(_cells, (look.show(_CORNER), *heads)))
+    first = max(map(columns, (look.show(_CORNER), *heads)))
     lines = zip([look.show(_CORNER), *heads], [numbers, *letters], strict=True)
     return _Table(
         tuple(_row(head, first, line, [width] * len(names), 1) for head, line in lines), True
@@ -287,11 +205,11 @@ def _numbered_table(look: Look, grid: Grid, names: list[str]) -> _Table:
 def _row(
     head: str, first: int, parts: Sequence[tuple[str, str]], widths: Sequence[int], gap: int = 2
 ) -> tuple[Part, ...]:
-    padded = (
-        (" " * gap + _padded(part[0], width), part[1])
+    filled = (
+        (" " * gap + padded(part[0], width), part[1])
         for part, width in zip(parts, widths, strict=True)
     )
-    return (_padded(head, first), *padded)
+    return (padded(head, first), *filled)
 
 
 def _word(look: Look, grid: Grid, writer: str, reader: str) -> tuple[str, str]:
@@ -307,7 +225,7 @@ def _letter(grid: Grid, writer: str, reader: str) -> tuple[str, str]:
     return ("", "") if entry is None else (_LETTERS[entry.mark], _STYLES[entry.mark])
 
 
-def _add_table(page: _Page, grid: Grid, table: _Table) -> None:
+def _add_table(page: Page, grid: Grid, table: _Table) -> None:
     if not grid.entries:
         return
     page.add()
@@ -323,35 +241,26 @@ def _add_table(page: _Page, grid: Grid, table: _Table) -> None:
             page.add((f"{symbol} {mark}", _STYLES[mark]), f": {meaning}", indent=2)
 
 
-def _add_breaks(page: _Page, report: Report) -> None:
+def _add_breaks(page: Page, report: Report) -> None:
     cells = grouping.breaks(report)
     _add_groups(page, report, cells, f"Breaks ({len(cells):,})")
 
 
-def _add_drifted(page: _Page, report: Report) -> None:
+def _add_drifted(page: Page, report: Report) -> None:
     cells = [cell for cell in report.cells if cell.outcome == "drifted"]
     title = f"Drifted ({len(cells):,}): writer and reader mean different things by the payload"
     _add_groups(page, report, cells, title)
 
 
-def _add_groups(page: _Page, report: Report, cells: Sequence[Cell], title: str) -> None:
+def _add_groups(page: Page, report: Report, cells: Sequence[Cell], title: str) -> None:
     """Add causes, worst first, as long as there is room for a whole one."""
     groups = grouping.groups(cells)
     if groups:
         page.title(title)
-    end = len(page.lines) + page.look.most(MOST_LINES)
-    for number, group in enumerate(groups):
-        before = len(page.lines)
-        if number:
-            page.add()
-        _add_group(page, report, group)
-        if number and len(page.lines) > end:
-            del page.lines[before + 1 :]
-            page.rest(len(groups) - number, "cause", indent=0)
-            return
+        page.blocks("cause", groups, lambda group: _add_group(page, report, group), MOST_LINES)
 
 
-def _add_group(page: _Page, report: Report, group: Group) -> None:
+def _add_group(page: Page, report: Report, group: Group) -> None:
     mark = grouping.mark(group.cells[0])
     page.add((f"{SYMBOLS[mark]} {sentences.heading(group)}", _STYLES[mark]))
     if group.hint:
@@ -362,7 +271,7 @@ def _add_group(page: _Page, report: Report, group: Group) -> None:
     page.add(("$ " + sentences.command(example, report), "dim"), indent=2, wrap=False)
 
 
-def _add_findings(page: _Page, cells: Sequence[Cell], indent: int = 2) -> None:
+def _add_findings(page: Page, cells: Sequence[Cell], indent: int = 2) -> None:
     findings = grouping.findings(cells)
     most = page.look.most(MOST_FINDINGS)
     for finding in findings[:most]:
@@ -394,7 +303,7 @@ def _evidence(cell: Cell) -> str:
     return sentences.evidence(cell) + (f" ({counted(others, 'other place')})" if others else "")
 
 
-def _add_known(page: _Page, report: Report) -> None:
+def _add_known(page: Page, report: Report) -> None:
     known = grouping.known_breaks(report)
     if not known:
         return
@@ -406,7 +315,7 @@ def _add_known(page: _Page, report: Report) -> None:
     page.rest(len(known) - most)
 
 
-def _add_limits(page: _Page, report: Report) -> None:
+def _add_limits(page: Page, report: Report) -> None:
     for title, outcomes in grouping.LIMITS.items():
         limits = grouping.limits(report, outcomes, by_cause=page.look.verbose)
         if not limits:
@@ -418,7 +327,7 @@ def _add_limits(page: _Page, report: Report) -> None:
         page.rest(len(limits) - most)
 
 
-def _add_limit(page: _Page, limit: Limit, report: Report) -> None:
+def _add_limit(page: Page, limit: Limit, report: Report) -> None:
     look, example = page.look, limit.example
     causes = f" ({look.names(limit.causes, 3)})" if limit.causes else ""
     where = f" in {look.names(limit.environments)}" if limit.environments else ""
@@ -431,74 +340,31 @@ def _add_limit(page: _Page, limit: Limit, report: Report) -> None:
     page.add(f"e.g. {visible(example.payload, NAME)}{through}: {_evidence(example)}", indent=4)
 
 
-def _add_skips(page: _Page, report: Report) -> None:
+def _add_skips(page: Page, report: Report) -> None:
     lines = [
         f"{counted(each.cells, 'cell')} ({page.look.names(each.environments, 3)};"
         f" {page.look.names(each.serializers, 3)}; {page.look.names(each.payloads, 3)}):"
         f" {visible(each.reason)}"
         for each in grouping.skips(report)
     ]
-    _add_list(page, "Skipped", lines)
+    page.listing("Skipped", lines)
 
 
-def _add_problems(page: _Page, report: Report) -> None:
+def _add_problems(page: Page, report: Report) -> None:
     lines = [
         f"{page.look.names(each.payloads)} {each.status} in {page.look.names(each.environments)}:"
         f" {visible(each.reason)}"
         for each in grouping.problems(report.payloads)
     ]
-    _add_list(page, "Payloads that were not written", lines)
-    _add_list(
-        page, "Known breaks that break no more", [visible(each) for each in report.stale_known]
-    )
+    page.listing("Payloads that were not written", lines)
+    page.listing("Known breaks that break no more", [visible(each) for each in report.stale_known])
 
 
-def _add_unavailable(page: _Page, report: Report) -> None:
+def _add_unavailable(page: Page, report: Report) -> None:
     for noun, records in (("Environments", report.environments), ("Servers", report.servers)):
         lines = [
             f"{visible(each.name, NAME)}: {visible(each.reason or 'no reason was given', 1000)}"
             for each in records
             if each.status == "unavailable"
         ]
-        _add_list(page, f"{noun} that could not be had", lines)
-
-
-def _add_suite(page: _Page, report: Report) -> None:
-    if not report.suite:
-        return
-    lines = [sentences.case(each) for each in grouping.suite_trouble(report)]
-    page.title(f"Memory test suite: {sentences.suite_tally(report)}")
-    _add_items(page, lines)
-
-
-def _add_list(page: _Page, title: str, lines: Sequence[str]) -> None:
-    if lines:
-        page.title(f"{title} ({len(lines):,})")
-        _add_items(page, lines)
-
-
-def _add_items(page: _Page, lines: Sequence[str]) -> None:
-    most = page.look.most(MOST_ITEMS)
-    for line in lines[:most]:
-        page.add(line, indent=2)
-    page.rest(len(lines) - most)
-
-
-def _cells(text: str) -> int:
-    """Return how many columns of a terminal `text` takes."""
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * max(0, width - _cells(text))
-
-
-def _fitted(text: str, width: int, look: Look) -> str:
-    from rich.cells import set_cell_size
-
-    if _cells(text) <= width:
-        return text
-    dots = look.show("…")
-    return set_cell_size(text, width - len(dots)) + dots
+        page.listing(f"{noun} that could not be had", lines)

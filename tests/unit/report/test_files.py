@@ -15,7 +15,7 @@ import pytest
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report import files
-from memory_matrix.report.model import Cell, Report, to_json
+from memory_matrix.report.model import Cell, Report, StoreRecord, SuiteResult, to_json
 
 
 def _names(folder: Path) -> list[str]:
@@ -35,6 +35,14 @@ def test_report_json_is_what_the_model_says(sample: Report, tmp_path: Path) -> N
     assert json.loads(path.read_text("utf-8")) == to_json(sample)
 
 
+def test_a_report_of_the_suite_alone_is_read_back_equal(
+    suite_sample: Report, tmp_path: Path
+) -> None:
+    path, _ = files.write(suite_sample, tmp_path)
+    assert files.load(tmp_path) == suite_sample
+    assert json.loads(path.read_text("utf-8")) == to_json(suite_sample)
+
+
 def test_an_empty_report_is_read_back_equal(tmp_path: Path) -> None:
     files.write(Report(), tmp_path)
     assert files.load(tmp_path) == Report()
@@ -45,6 +53,8 @@ def test_each_cell_has_a_line_of_its_own(sample: Report, tmp_path: Path) -> None
     lines = path.read_text("utf-8").splitlines()
     cells = [json.loads(line.rstrip(",")) for line in lines if line.startswith('{"writer"')]
     assert len(cells) == len(sample.cells)
+    results = [json.loads(line.rstrip(",")) for line in lines if '"seconds"' in line]
+    assert len(results) == len(sample.suite)
 
 
 HOSTILE = ["\ud800", "\x00", "\x1b[31m", "\u202e", "😀", "a\nb", "", '"\\', "x" * 100_000]
@@ -52,7 +62,12 @@ HOSTILE = ["\ud800", "\x00", "\x1b[31m", "\u202e", "😀", "a\nb", "", '"\\', "x
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_any_text_is_read_back_equal(text: str, tmp_path: Path) -> None:
-    report = Report(cells=(Cell(text, text, text, text, (text,), "ok", hint=text),))
+    report = Report(
+        cells=(Cell(text, text, text, text, (text,), "ok", hint=text),),
+        suite=(SuiteResult(text, (text,), text, text, "failed", text, text, 0.1, text),),
+        stores=(StoreRecord(text, text, {text: text}, "unavailable", text),),
+        stale_waivers=(text,),
+    )
     files.write(report, tmp_path)
     assert files.load(tmp_path) == report
 
@@ -225,6 +240,17 @@ WRONG: list[tuple[tuple[str | int, ...], object, str]] = [
     (("environments", 0, "packages"), [], r"environments\[0\].packages is \[\], not an object"),
     (("environments", 0, "packages", "x"), 2, r"environments\[0\].packages.x is 2, not a text"),
     (("servers", 0, "kind"), "mysql", r"servers\[0\].kind is 'mysql', not one of postgres, redis"),
+    (("suite", 0, "outcome"), "flaky", r"suite\[0\].outcome is 'flaky', not one of passed, failed"),
+    (("suite", 0, "seconds"), "1", r"suite\[0\].seconds is '1', not a number"),
+    (("suite", 0, "seconds"), True, r"suite\[0\].seconds is True, not a number"),
+    (("suite", 0, "seconds"), float("nan"), r"suite\[0\].seconds is nan, not a number"),
+    (("suite", 0, "seconds"), 10**400, r"suite\[0\].seconds is 1000.*, not a number"),
+    (("suite", 0, "servers"), "pg18", r"suite\[0\].servers is 'pg18', not a list"),
+    (("stores", 0, "policy"), [], r"stores\[0\].policy is \[\], not an object"),
+    (("stores", 0, "status"), "gone", r"stores\[0\].status is 'gone', not one of ready"),
+    (("strategy", "name"), "random", r"strategy.name is 'random', not one of full, pairwise"),
+    (("strategy", "pairs"), 1.5, r"strategy.pairs is 1.5, not a whole number"),
+    (("strategy",), [], r"strategy is \[\], not an object"),
     (("directions",), ["up"], r"directions\[0\] is 'up'"),
 ]
 
@@ -249,6 +275,10 @@ def test_a_wrong_value_is_named_with_its_place(
         ("environments", 0, "status"),
         ("servers", 0, "source"),
         ("suite",),
+        ("suite", 0, "outcome"),
+        ("suite", 0, "store"),
+        ("stores", 0, "status"),
+        ("strategy", "covered"),
     ],
 )
 def test_a_missing_field_is_never_guessed(
@@ -264,6 +294,7 @@ def test_a_missing_field_is_never_guessed(
 def test_fields_of_a_later_release_are_left_out(sample: Report, tmp_path: Path) -> None:
     data = to_json(sample)
     data["colour"] = data["cells"][0]["seconds"] = data["servers"][0]["port"] = 1
+    data["suite"][0]["worker"] = data["stores"][0]["path"] = data["strategy"]["seed"] = 1
     (tmp_path / "report.json").write_text(json.dumps(data))
     assert files.load(tmp_path) == sample
 
@@ -272,10 +303,22 @@ def test_a_report_with_the_contract_alone_is_read(sample: Report, tmp_path: Path
     data = to_json(sample)
     for added in ("version", "matrix", "fail_on", "directions", "payloads", "stale_known"):
         del data[added]
+    for added in ("stores", "strategy", "stale_waivers", "suite_summary"):
+        del data[added]
+    for result in data["suite"]:
+        del result["serializer"], result["seconds"], result["group"]
     for cell in data["cells"]:
         del cell["cause"]
     for environment in data["environments"]:
         del environment["requires"], environment["env"]
     (tmp_path / "report.json").write_text(json.dumps(data))
     cells = tuple(replace(cell, cause=None) for cell in sample.cells)
-    assert files.load(tmp_path).cells == cells
+    suite = tuple(replace(result, seconds=0.0, group="") for result in sample.suite)
+    assert (files.load(tmp_path).cells, files.load(tmp_path).suite) == (cells, suite)
+
+
+def test_whole_seconds_are_seconds(suite_sample: Report, tmp_path: Path) -> None:
+    data = to_json(suite_sample)
+    data["suite"][0]["seconds"] = 2
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    assert files.load(tmp_path).suite[0].seconds == 2.0

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from memory_matrix.report import grouping
-from memory_matrix.report.model import Cell, Error, PayloadRecord, Report, SuiteResult
+from memory_matrix.report.model import Cell, Error, PayloadRecord, Report
 
 OK = Cell("a", "b", "json", "x", (), "ok", direction="backward")
 BREAK = replace(OK, outcome="unreadable", is_break=True, error=Error("load", "E", "m"))
@@ -210,14 +210,3 @@ def test_payload_problems_are_merged_by_reason_and_place() -> None:
     ]
     found = [(each.payloads, each.environments) for each in grouping.problems(records)]
     assert found == [(("x", "y"), ("a", "b")), (("z",), ("a",))]
-
-
-def test_failures_of_the_suite_come_before_errors() -> None:
-    suite = tuple(
-        SuiteResult("a", (), "s", outcome, outcome)
-        for outcome in ("passed", "error", "waived", "failed", "skipped", "not-offered")
-    )
-    assert [each.outcome for each in grouping.suite_trouble(Report(suite=suite))] == [
-        "failed",
-        "error",
-    ]

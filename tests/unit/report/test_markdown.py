@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from markdown_it import MarkdownIt
 
-from memory_matrix.report import markdown
+from memory_matrix.report import markdown, markup
 from memory_matrix.report.model import Cell, Error, Report
 
 Golden = Callable[[str, str], None]
@@ -56,6 +57,32 @@ def test_a_matrix_of_any_size_looks_as_it_did(count: int, grown: Grown, golden: 
     golden(f"environments-{count}.md", markdown.render(grown(count)))
 
 
+def test_a_report_of_the_suite_looks_as_it_did(suite_sample: Report, golden: Golden) -> None:
+    golden("suite.md", markdown.render(suite_sample))
+
+
+def test_a_report_of_the_suite_says_nothing_about_cells(suite_sample: Report) -> None:
+    text = markdown.render(replace(suite_sample, stale_known=("known[0] matches nothing",)))
+    for word in ("writer", "breaks", "known[0]", "compared"):
+        assert word not in text
+
+
+def test_a_large_comparison_leaves_room_for_the_suite(grown: Grown, grown_suite: Grown) -> None:
+    report = replace(grown_suite(6), cells=grown(40).cells)
+    text = markdown.render(report, limit=40_000)
+    assert len(text.encode()) <= 40_000
+    assert "#### ✗ unreadable, MM102:" in text
+    assert "#### ✗ case" in text
+
+
+def test_a_large_suite_leaves_room_for_the_comparison(grown: Grown, grown_suite: Grown) -> None:
+    report = replace(grown_suite(20, cases=200), cells=grown(6).cells)
+    text = markdown.render(report, limit=20_000)
+    assert len(text.encode()) <= 20_000
+    assert "#### ✗ unreadable, MM102:" in text
+    assert "#### ✗ case" in text
+
+
 def test_an_empty_report_says_so() -> None:
     assert markdown.render(Report()) == "## Nothing was compared: the report has no cells.\n"
 
@@ -94,7 +121,7 @@ def test_hostile_text_changes_nothing_about_the_page(hostile: Report, sample: Re
 )
 @pytest.mark.parametrize("in_table", [False, True])
 def test_code_shows_the_text_as_it_is(text: str, in_table: bool) -> None:
-    span = markdown.code(text, in_table=in_table)
+    span = markup.code(text, in_table=in_table)
     source = f"| a |\n|---|\n| {span} |\n" if in_table else f"x {span} y\n"
     html = MarkdownIt("commonmark").enable("table").render(source)
     found = re.findall(r"<code>(.*?)</code>", html)
@@ -103,8 +130,12 @@ def test_code_shows_the_text_as_it_is(text: str, in_table: bool) -> None:
 
 
 @pytest.mark.parametrize("limit", [4_000, 10_000, 50_000, 1_000_000])
-def test_a_report_is_never_larger_than_the_limit(limit: int, grown: Grown, sample: Report) -> None:
-    for report in (sample, grown(20, payloads=25, serializers=4)):
+def test_a_report_is_never_larger_than_the_limit(
+    limit: int, grown: Grown, grown_suite: Grown, sample: Report
+) -> None:
+    every = [sample, grown(20, payloads=25, serializers=4), grown_suite(20, cases=200)]
+    every.append(replace(every[1], suite=every[2].suite))
+    for report in every:
         assert len(markdown.render(report, limit=limit).encode()) <= limit
 
 
@@ -134,8 +165,8 @@ def test_a_huge_cause_leaves_room_for_others(grown: Grown) -> None:
     assert len(re.findall(r"^#### ✗ unreadable: 1,200 cells", text, re.MULTILINE)) == 5
 
 
-def test_what_is_cut_leaves_a_whole_page(grown: Grown) -> None:
-    report = grown(6, payloads=30, serializers=3)
+def test_what_is_cut_leaves_a_whole_page(grown: Grown, grown_suite: Grown) -> None:
+    report = replace(grown_suite(6), cells=grown(6, payloads=30, serializers=3).cells)
     for limit in range(4_000, len(markdown.render(report)), 997):
         page = _Page(markdown.render(report, limit=limit))
         assert page.open == []

@@ -31,6 +31,7 @@ def test_a_report_of_every_kind_of_thing_is_valid(
     sample: Report, validator: Draft202012Validator
 ) -> None:
     assert {cell.outcome for cell in sample.cells} == set(model.OUTCOMES)
+    assert {result.outcome for result in sample.suite} == set(model.SUITE_OUTCOMES)
     validator.validate(to_json(sample))
 
 
@@ -95,6 +96,19 @@ WRONG = {
     "unknown status": _put("broken", "servers", 0, "status"),
     "unknown kind of server": _put("mysql", "servers", 0, "kind"),
     "unknown suite outcome": _put("flaky", "suite", 0, "outcome"),
+    "failed without a reason": _put(None, "suite", 1, "reason"),
+    "case without a store": _drop("suite", 0, "store"),
+    "negative seconds": _put(-1, "suite", 0, "seconds"),
+    "servers as text": _put("pg18", "suite", 0, "servers"),
+    "no summary of the suite": _drop("suite_summary"),
+    "suite count missing": _drop("suite_summary", "not-offered"),
+    "unknown strategy": _put("random", "strategy", "name"),
+    "strategy without pairs": _drop("strategy", "pairs"),
+    "strategy missing": _drop("strategy"),
+    "policy answer that is no text": _put(True, "stores", 0, "policy", "nul"),
+    "unavailable store without a reason": _put(None, "stores", 4, "reason"),
+    "store without an environment": _drop("stores", 0, "environment"),
+    "stale_waivers as text": _put("suite.waiver[0]", "stale_waivers"),
     "unknown fail_on": _put("always", "fail_on"),
     "unknown status of a payload": _put("gone", "payloads", 0, "status"),
     "stale_known as text": _put("known[0]", "stale_known"),
@@ -116,6 +130,10 @@ def test_the_schema_has_the_words_of_the_model(schema: dict[str, Any]) -> None:
     assert set(parts["direction"]["enum"]) == set(get_args(Direction))
     assert set(schema["properties"]["fail_on"]["enum"]) == set(get_args(FailOn))
     assert set(parts["summary"]["required"]) == set(Report().summary())
+    assert parts["case"]["properties"]["outcome"]["enum"] == list(model.SUITE_OUTCOMES)
+    assert set(parts["strategy"]["properties"]["name"]["enum"]) == set(get_args(model.StrategyName))
+    assert set(parts["suite_summary"]["required"]) == set(Report().suite_summary())
+    assert set(get_args(model.SuiteOutcome)) == set(model.SUITE_OUTCOMES)
 
 
 def test_the_schema_requires_every_field_that_is_written(
@@ -128,6 +146,8 @@ def test_the_schema_requires_every_field_that_is_written(
         "environment": "environments",
         "server": "servers",
         "payload": "payloads",
+        "store": "stores",
         "case": "suite",
     }.items():
         assert set(parts[part]["required"]) == set(data[items][0])
+    assert set(parts["strategy"]["required"]) == set(data["strategy"])

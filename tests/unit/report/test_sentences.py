@@ -9,7 +9,17 @@ import pytest
 
 from memory_matrix.matrix import select
 from memory_matrix.report import sentences
-from memory_matrix.report.model import Cell, Difference, EnvironmentRecord, Error, Report
+from memory_matrix.report.model import (
+    Cell,
+    Difference,
+    EnvironmentRecord,
+    Error,
+    Report,
+    StoreRecord,
+    Strategy,
+    SuiteResult,
+)
+from memory_matrix.report.suite import troubles
 
 BREAK = Cell(
     "a", "b", "json", "x", (), "unreadable", True, None, "backward", Error("load", "E", "m")
@@ -64,7 +74,11 @@ def test_what_fails_the_run_is_said_with_the_rule(fields: dict[str, object], sai
 
 
 def test_what_could_not_be_had_is_counted(sample: Report) -> None:
-    assert sentences.missing(sample) == "1 environment and 1 server could not be had."
+    assert sentences.missing(sample) == "1 environment, 1 server and 1 store could not be had."
+    assert (
+        sentences.missing(replace(sample, stores=()))
+        == "1 environment and 1 server could not be had."
+    )
     assert sentences.missing(Report()) == ""
 
 
@@ -89,6 +103,69 @@ def test_slots_are_named_only_where_they_differ() -> None:
     other = replace(BREAK, via=("pg/jsonb",))
     assert sentences.through(one, _report(one)) == ""
     assert sentences.through(one, _report(one, other)) == ", through redis/string"
+
+
+CASE = SuiteResult("a", ("pg",), "s", "c", "passed")
+FAILED = replace(CASE, case="d", outcome="failed", reason="m")
+
+
+def test_the_verdict_covers_cells_and_cases() -> None:
+    ok = Cell("a", "b", "json", "x", (), "ok")
+    passed = "1 case passed in 1 environment."
+    assert sentences.verdict(_report(suite=(CASE,))) == passed
+    assert sentences.verdict(_report(ok, suite=(CASE,))) == f"No breaks in 1 cell. {passed}"
+    assert sentences.verdict(_report(ok)) == "No breaks in 1 cell."
+
+
+STRATEGY = Strategy("full", 0, 0, 0)
+SKIPPED = replace(CASE, outcome="skipped", reason="r")
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        Report(),
+        Report(strategy=STRATEGY),
+        Report(stores=(StoreRecord("s", "a"),)),
+        Report(suite=(SKIPPED, replace(SKIPPED, outcome="not-offered"))),
+        Report(suite=(replace(SKIPPED, outcome="waived"),)),
+        Report(cells=(Cell("a", "b", "json", "x", (), "skipped"),)),
+        Report(cells=(Cell("a", "b", "json", "x", (), "ok"),), strategy=STRATEGY),
+        Report(cells=(Cell("a", "b", "json", "x", (), "ok"),), suite=(SKIPPED,)),
+    ],
+)
+def test_a_run_in_which_nothing_ran_never_reads_as_passed(report: Report) -> None:
+    said = sentences.verdict(report)
+    assert "Nothing was" in said or "1 case waived" in said
+    assert "passed" not in said
+    assert not sentences.is_good(report)
+
+
+def test_good_news_are_those_of_all_that_was_run() -> None:
+    ok = Cell("a", "b", "json", "x", (), "ok")
+    assert sentences.is_good(_report(ok))
+    assert sentences.is_good(_report(suite=(CASE,)))
+    assert sentences.is_good(_report(ok, suite=(CASE,)))
+    for bad in (_report(BREAK, suite=(CASE,)), _report(ok, suite=(CASE, FAILED))):
+        assert sentences.is_bad(bad)
+        assert not sentences.is_good(bad)
+    assert sentences.is_bad(_report(suite=(replace(FAILED, outcome="error"),)))
+
+
+@pytest.mark.parametrize(
+    ("cells", "cases", "said"),
+    [
+        ((), (FAILED,), "1 case makes the run fail (fail-on = break)."),
+        ((), (CASE,), "No case makes the run fail (fail-on = break)."),
+        ((BREAK,), (FAILED, FAILED), "1 cell and 2 cases make the run fail (fail-on = break)."),
+        ((BREAK,), (CASE,), "1 cell makes the run fail (fail-on = break)."),
+        ((replace(BREAK, known="r"),), (CASE,), "Nothing makes the run fail (fail-on = break)."),
+    ],
+)
+def test_cells_and_cases_fail_the_run_together(
+    cells: tuple[Cell, ...], cases: tuple[SuiteResult, ...], said: str
+) -> None:
+    assert sentences.consequence(_report(*cells, suite=cases)) == said
 
 
 NAMES = [
@@ -125,6 +202,22 @@ def test_the_command_selects_just_that_cell(name: str) -> None:
     assert selection.allows("reader", "b")
     assert not selection.allows("payload", "another")
     assert not selection.allows("reader", "a")
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_the_command_selects_just_that_case(name: str) -> None:
+    result = SuiteResult(name, (name,), name, name, "failed", "m", name)
+    others = (replace(result, servers=("other",)), replace(result, serializer="other"))
+    report = _report(suite=(result, *others))
+    (trouble,) = troubles(report, "failed")
+    text = sentences.suite_command(trouble, report)
+    assert text.isprintable()
+    words = shlex.split(text)
+    assert words[:3] == ["memory-matrix", "suite", "--select"]
+    selection = select.parse(words[3])
+    for key in ("store", "case", "environment", "server", "serializer"):
+        assert selection.allows(key, name)
+        assert not selection.allows(key, "another")
 
 
 def test_the_command_names_a_matrix_file_that_is_not_found_by_itself() -> None:

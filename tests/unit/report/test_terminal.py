@@ -12,10 +12,10 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from memory_matrix.report import terminal
+from memory_matrix.report import terminal, terminal_suite
 from memory_matrix.report.grouping import breaks
 from memory_matrix.report.model import Cell, EnvironmentRecord, Error, Report
-from memory_matrix.report.terminal import Look
+from memory_matrix.report.page import Look
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 Golden = Callable[[str, str], None]
@@ -29,6 +29,31 @@ def test_a_report_looks_as_it_did(width: int, sample: Report, golden: Golden) ->
 
 def test_a_verbose_report_looks_as_it_did(sample: Report, golden: Golden) -> None:
     golden("sample-verbose.txt", terminal.render(sample, Look(120, verbose=True)))
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_report_of_the_suite_looks_as_it_did(
+    width: int, suite_sample: Report, golden: Golden
+) -> None:
+    golden(f"suite-{width}.txt", terminal.render(suite_sample, Look(width)))
+
+
+def test_a_verbose_report_of_the_suite_looks_as_it_did(
+    suite_sample: Report, golden: Golden
+) -> None:
+    golden("suite-verbose.txt", terminal.render(suite_sample, Look(100, verbose=True)))
+
+
+def test_a_report_without_the_suite_says_nothing_about_it(sample: Report) -> None:
+    compat = replace(sample, suite=(), stores=(), strategy=None, stale_waivers=())
+    assert "case" not in terminal.render(compat, Look(80)).replace("case=", "")
+
+
+def test_a_report_of_the_suite_says_nothing_about_cells(suite_sample: Report) -> None:
+    stale = replace(suite_sample, stale_known=("known[0] matches nothing",))
+    text = terminal.render(stale, Look(80))
+    for word in ("writer", "break ", "breaks", "known[0]", "compared"):
+        assert word not in text
 
 
 def test_an_ascii_report_looks_as_it_did(sample: Report, golden: Golden) -> None:
@@ -61,8 +86,37 @@ def test_nothing_but_commands_is_wider_than_the_terminal(
     assert [line for line in lines if cell_len(line) > width and not line.startswith("  $ ")] == []
 
 
-def test_no_line_ends_in_spaces(grown: Grown, sample: Report) -> None:
-    for report in (sample, grown(10)):
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("verbose", [False, True])
+def test_no_part_of_the_suite_is_wider_than_the_terminal(
+    width: int, verbose: bool, grown_suite: Grown
+) -> None:
+    for report in (grown_suite(3), grown_suite(12, name="environment-of-a-long-name-日本語-")):
+        lines = terminal.render(report, Look(width, verbose=verbose)).splitlines()
+        wide = [line for line in lines if cell_len(line) > width and not line.startswith("  $ ")]
+        assert wide == []
+
+
+def test_many_failing_cases_stay_within_the_lines_that_there_are(grown_suite: Grown) -> None:
+    report = grown_suite(12, cases=200)
+    lines = terminal.render(report, Look(80)).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("Failed cases ("))
+    assert len(lines) - start <= terminal_suite.MOST_LINES + 3
+    assert re.fullmatch(r"… and \d+ more cases: see report.md, or use -v", lines[-1])
+    verbose = terminal.render(report, Look(80, verbose=True))
+    failing = {each.case for each in report.suite if each.outcome == "failed"}
+    assert all(f"✗ {case} " in verbose for case in failing)
+    assert " more" not in verbose
+
+
+def test_each_message_of_a_failing_case_is_shown_once(suite_sample: Report) -> None:
+    text = terminal.render(suite_sample, Look(400, verbose=True))
+    for reason in {each.reason for each in suite_sample.suite if each.outcome == "failed"}:
+        assert text.count(str(reason)) == 1
+
+
+def test_no_line_ends_in_spaces(grown: Grown, sample: Report, suite_sample: Report) -> None:
+    for report in (sample, suite_sample, grown(10)):
         lines = terminal.render(report, Look(80)).splitlines()
         assert [line for line in lines if line != line.rstrip()] == []
 
@@ -103,6 +157,7 @@ def test_the_worst_comes_first(sample: Report) -> None:
         "Known breaks (1)",
     ]
     words += ["Drifted (1)", "Lossy", "Refused", "Skipped", "could not be had (1)", "not written"]
+    words += ["Memory test suite", "Failed cases (6)", "could not be run (2)", "Waived cases (1)"]
     places = [text.index(word) for word in words]
     assert places == sorted(places)
 
