@@ -20,7 +20,7 @@ from memory_matrix.stores.errors import (
 )
 from memory_matrix.stores.redis.calls import Call
 
-FAILURES = (redis.RedisError, OSError, asyncio.TimeoutError)
+FAILURES = (redis.RedisError, raised.RedisClusterException, OSError, asyncio.TimeoutError)
 """All that a call can end with on the way to the server and back."""
 
 PAUSES = (0.0, 0.05, 0.2)
@@ -76,7 +76,12 @@ _MEANINGS = (
     _Meaning(
         UnreachableError,
         "the cluster is not ready; try again when all its slots are served",
-        (raised.ClusterDownError, raised.ClusterError, raised.RedisClusterException),
+        (raised.ClusterError, raised.TryAgainError, raised.RedisClusterException),
+    ),
+    _Meaning(
+        ServerError,
+        "the server is a node of a cluster; open the store on a cluster client",
+        (raised.AskError, raised.ClusterCrossSlotError),
     ),
     _Meaning(
         UnreachableError,
@@ -106,17 +111,12 @@ _MEANINGS = (
     _Meaning(
         RightsError,
         "the server's user lacks a right that the store needs",
-        words=("NOPERM", "NOAUTH", "can't run this command", "ACL"),
+        words=("no permissions", "can't run this command", "NOPERM", "NOAUTH", "ACL"),
     ),
     _Meaning(
         UnreachableError,
         "the server is busy with a script that takes long; try again when it has ended",
         words=("BUSY",),
-    ),
-    _Meaning(
-        ServerError,
-        "the server is a node of a cluster; open the store on a cluster client",
-        words=("MOVED", "ASK", "CROSSSLOT", "CLUSTERDOWN"),
     ),
 )
 
