@@ -99,6 +99,12 @@ def as_when_large(memory: Memory, settings: Mapping[str, str] = _AS_LARGE) -> Me
     return memory.another(postgres_dsn=dsn)
 
 
+def both_ways(memory: Memory) -> list[Memory]:
+    """Return the store as it is, and as it is when large where that differs."""
+    large = as_when_large(memory)
+    return [memory] if large is memory else [memory, large]
+
+
 # ---- the reference search -------------------------------------------------------------------
 
 
