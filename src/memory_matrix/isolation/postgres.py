@@ -68,9 +68,11 @@ class PostgresIsolation:
                 connection.rollback()
 
     def execute(self, statement: str, parameters: tuple[Any, ...] | None = None) -> list[Any]:
-        """Run `statement` as the server's owner and return its rows."""
+        """Run `statement` as the server's owner and return its rows; of several those of the last."""
         with self._lock:
             cursor = self._connection().execute(statement.encode(), parameters)
+            while cursor.nextset():
+                pass
             return cursor.fetchall() if cursor.description else []
 
     def prepare(self) -> bool:

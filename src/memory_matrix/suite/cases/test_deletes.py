@@ -248,7 +248,9 @@ def _expect_gone(memory: Memory, scope: Scope, gone: Record) -> None:
 def _clear_leaves_nothing(memory: Memory) -> None:
     for scope in (OTHER, SCOPE):
         memory.say(scope, *numbered("left", 3))
-    before = sorted(memory.traces(OTHER))
+    memory.clear(SCOPE)
+    before = sorted(memory.traces(OTHER)), _held(memory)
+    memory.say(SCOPE, *numbered("left", 3))
     if memory.offers("set_state"):
         memory.set_state(memory.load(SCOPE) if memory.offers("load") else SCOPE, {"key": 1})
     if memory.offers("pop"):
@@ -258,26 +260,46 @@ def _clear_leaves_nothing(memory: Memory) -> None:
     )
     memory.clear(SCOPE)
     expect.equal("the keys and rows of a cleared session", sorted(memory.traces(SCOPE)), [])
-    expect.equal("those of the session beside it", sorted(memory.traces(OTHER)), before)
+    after = sorted(memory.traces(OTHER)), _held(memory)
+    expect.equal("those of the session beside it, and all there are", after, before)
 
 
 def _delete_leaves_nothing(memory: Memory) -> None:
-    """Compares with what the deleted record's scope had before: nothing."""
     scope = replace(SCOPE, session="records", namespace=("one by one",))
-    names = ("one", "two")
+    before, names = _held(memory), ("one", "two")
     for name in names:
         memory.put(scope, record(memory, name, metadata={"key": name}))
     expect.true(memory.traces(scope), "the adapter names no key and no row of records")
     for name in names:
         memory.delete(scope, name)
     expect.equal("the keys and rows of deleted records", sorted(memory.traces(scope)), [])
+    expect.equal("all keys and rows after deletes", _held(memory), before)
 
 
 def _delete_all_leaves_nothing(memory: Memory) -> None:
     scope = replace(SCOPE, session="records", namespace=("all at once",))
+    before = _held(memory)
     memory.put_all(scope, [record(memory, name, metadata={"key": name}) for name in "abc"])
     memory.delete_all(scope)
     expect.equal("the keys and rows of all deleted", sorted(memory.traces(scope)), [])
+    expect.equal("all keys and rows after deleting all", _held(memory), before)
+
+
+def _held(memory: Memory) -> list[tuple[str, int]]:
+    """Return all that the server holds of the store: tables with how many rows, and keys."""
+    held: list[tuple[str, int]] = []
+    if memory.offers("tables"):
+        held += [(table, _rows(memory, table)) for table in sorted(memory.call("tables"))]
+    if memory.site.redis is not None:
+        pattern = f"{memory.env.prefix}*"
+        keys = memory.site.redis_client.scan_iter(match=pattern, count=1000)
+        held += sorted((key.decode(errors="replace"), 1) for key in keys)
+    return held
+
+
+def _rows(memory: Memory, table: str) -> int:
+    rows = memory.site.sql(f'SELECT count(*) FROM "{table}"')  # noqa: S608 - the name of a table
+    return int(rows[0][0])
 
 
 # ---- what is not there ------------------------------------------------------------------------
@@ -345,7 +367,7 @@ def _clear_many(memory: Memory) -> None:
 def _delete_all_of_many(memory: Memory) -> None:
     memory.put(OTHER, record(memory, "beside"))
     for count in MANY:
-        memory.put_all(SCOPE, [record(memory, f"id-{n}") for n in range(count)])
+        memory.put_all(SCOPE, _many(memory, count))
         memory.delete_all(SCOPE)
         expect.equal(f"the records left of {count}", _ids(memory, SCOPE), [])
     expect.equal("the records beside them", _ids(memory, OTHER), ["beside"])
@@ -356,10 +378,15 @@ def _delete_where_of_many(memory: Memory) -> None:
         return
     memory.put(SCOPE, record(memory, "beside", metadata={"kind": "kept"}))
     for count in MANY:
-        gone = [record(memory, f"id-{n}", metadata={"kind": "gone"}) for n in range(count)]
-        memory.put_all(SCOPE, gone)
+        memory.put_all(SCOPE, _many(memory, count))
         memory.delete_where(SCOPE, Compare("eq", "kind", "gone"))
         expect.equal(f"the records left of {count} that match", _ids(memory, SCOPE), ["beside"])
+
+
+def _many(memory: Memory, count: int) -> list[Record]:
+    """Return records of one text and vector: indexing them is not the question here."""
+    one = record(memory, "many", metadata={"kind": "gone"})
+    return [replace(one, id=f"id-{n}") for n in range(count)]
 
 
 # ---- by filter --------------------------------------------------------------------------------
