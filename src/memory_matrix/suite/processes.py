@@ -77,7 +77,8 @@ def run_process(
     """
     folder = results.parent
     command = (*environment.command, "-m", "pytest", *_arguments(bench, process, folder, results))
-    done = bench.runner.run(command, environ=_variables(bench, environment), cwd=bench.matrix.root)
+    variables = {**_variables(bench, environment), "TMPDIR": str(folder)}  # so it goes with the run
+    done = bench.runner.run(command, environ=variables, cwd=bench.matrix.root)
     (folder / "output.txt").write_text(f"{done.stdout}\n{done.stderr}", encoding="utf-8")
     collected, ended = read_lines(results)
     if done.code not in _HARMLESS or not collected:

@@ -1,0 +1,292 @@
+"""`memory-matrix suite` on small projects: what runs, what is told, what does not count as passed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.gates import Gate, eventually
+from support.processes import processes_of
+from support.project import VALKEY, Project, Run
+
+pytestmark = pytest.mark.integration
+
+STORE = """
+import redis
+from memory_matrix.stores import Message
+
+class Store:
+    policy = {"message_fields": ("role", "text"), "nul": "keep"}
+    needs = ("redis",)
+
+    def open(self, env):
+        return redis.Redis.from_url(env.redis_url), env.prefix
+
+    def close(self, store):
+        store[0].close()
+
+    def append(self, store, scope, messages):
+        client, prefix = store
+        if messages:
+            client.rpush(prefix + scope.session, *[m.role + "\\n" + m.text for m in messages])
+
+    def read(self, store, scope):
+        client, prefix = store
+        lines = client.lrange(prefix + scope.session, 0, -1)
+        return [Message(*line.decode().split("\\n", 1)) for line in lines]
+"""
+
+BROKEN = STORE.replace('m.role + "\\n" + m.text', 'm.role + "\\n" + m.text.replace("\\r", "")')
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """The folder for temporary files of the runs of `project`."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, temporary: Path) -> Project:
+    """A project with one store on the Redis that starts fastest."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    made = Project(folder, VALKEY, {"TMPDIR": str(temporary)})
+    made.payloads("def payload_x(): return 1")
+    made.write("store.py", STORE)
+    made.environment("now")
+    return made
+
+
+def suite(project: Project, *select: str, more: str = "", arguments: tuple[str, ...] = ()) -> Run:
+    """Run the suite on the store of the project, or on what `more` says."""
+    project.matrix(more=more or '[suite]\nstores = ["store.py:Store"]')
+    return project.run("suite", "--select", " ".join(select), *arguments)
+
+
+def outcomes(run: Run) -> dict[str, str]:
+    """Return the outcome of each case."""
+    return {each["case"]: each["outcome"] for each in run.report["suite"]}
+
+
+def only(run: Run) -> dict[str, Any]:
+    """Return the one result that is there."""
+    (result,) = run.report["suite"]
+    found: dict[str, Any] = result
+    return found
+
+
+def test_a_sound_store_passes_and_the_report_says_what_it_ran_on(project: Project) -> None:
+    run = suite(project, "case=text_ascii*")
+
+    assert run.code == 0, run.stderr
+    result = only(run)
+    assert result["outcome"] == "passed"
+    assert result["environment"] == "now"
+    assert result["store"] == "store.py:Store"
+    assert [each["name"] for each in run.report["servers"]] == result["servers"]
+    assert run.environment("now")["packages"]["pytest"]
+    assert run.report["stores"][0]["policy"]["nul"] == "keep"
+
+
+def test_a_broken_store_fails_by_the_case_that_names_the_fault(project: Project) -> None:
+    project.write("store.py", BROKEN)
+
+    run = suite(project, "case=text_crlf*", "case=text_ascii*")
+
+    assert run.code == 1
+    assert outcomes(run) == {
+        "text_ascii_round_trip": "passed",
+        "text_crlf_tabs_trailing_space": "failed",
+    }
+    assert "expected" in run.stdout
+    assert "memory-matrix suite --select" in run.stdout
+
+
+def test_what_the_adapter_lacks_is_not_offered(project: Project) -> None:
+    run = suite(project, "case=order_pop_is_last", "case=text_ascii*")
+
+    assert run.code == 0, run.stderr
+    assert outcomes(run)["order_pop_is_last"] == "not-offered"
+
+
+def test_a_waiver_holds_until_its_last_day(project: Project) -> None:
+    project.write("store.py", BROKEN)
+    waiver = """
+        [suite]
+        stores = ["store.py:Store"]
+        [[suite.waiver]]
+        case = "text_crlf*"
+        reason = "known"
+        until = {until}
+    """
+
+    held = suite(project, "case=text_crlf*", more=waiver.format(until="2999-01-01"))
+    ended = suite(project, "case=text_crlf*", more=waiver.format(until="2020-01-01"))
+
+    assert (held.code, only(held)["outcome"]) == (0, "waived")
+    assert "known (until 2999-01-01)" in only(held)["reason"]
+    assert (ended.code, only(ended)["outcome"]) == (1, "failed")
+    assert "ended on 2020-01-01" in only(ended)["reason"]
+
+
+def test_a_waiver_that_nothing_needs_is_told(project: Project) -> None:
+    project.matrix(
+        more="""
+        [suite]
+        stores = ["store.py:Store"]
+        [[suite.waiver]]
+        case = "text_*"
+        reason = "fixed long ago"
+        until = 2999-01-01
+        """
+    )
+
+    run = project.run("suite")
+
+    assert any("fixed long ago" in each for each in run.report["stale_waivers"])
+
+
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        ("store.py:Nobody", "no 'Nobody'"),
+        ("nowhere:Store", "cannot be imported"),
+        ("empty.py:Store", "cannot be imported: ZeroDivisionError"),
+        ("lacking.py:Store", "has `append` but no `read`"),
+        ("policy.py:Store", "there is no policy 'null'. Did you mean 'nul'?"),
+        ("answer.py:Store", "policy nul is 'maybe'"),
+        ("needs.py:Store", "needs is ('mongo',)"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_one_clear_sentence(
+    project: Project, store: str, said: str
+) -> None:
+    project.write("empty.py", "1 / 0")
+    project.write("lacking.py", STORE.replace("def read", "def reed"))
+    project.write("policy.py", STORE.replace('"nul": "keep"', '"null": "keep"'))
+    project.write("answer.py", STORE.replace('"nul": "keep"', '"nul": "maybe"'))
+    project.write("needs.py", STORE.replace('("redis",)', '("mongo",)'))
+
+    run = suite(project, "case=text_ascii*", more=f'[suite]\nstores = ["{store}"]')
+
+    assert run.code == 2
+    assert said in run.error
+    assert len(run.error.splitlines()) == 1
+
+
+def test_a_server_that_cannot_be_had_skips_its_cases_and_is_no_finding(project: Project) -> None:
+    project.servers = '[servers]\nredis = ["bin:/nowhere/redis-server"]'
+
+    run = suite(project, "case=text_ascii*")
+
+    assert run.code in {2, 3}
+    assert "/nowhere/redis-server" in run.error
+
+
+def test_a_store_whose_server_is_not_in_the_matrix_is_refused(project: Project) -> None:
+    more = '[suite]\nstores = ["memory_matrix.stores:PostgresStore"]'
+
+    run = suite(project, "case=text_ascii*", more=more)
+
+    assert run.code == 2
+    assert "needs postgres" in run.error
+
+
+def test_a_case_that_does_not_exist_is_refused_with_the_nearest(project: Project) -> None:
+    run = suite(project, "case=text_asci_round_trip")
+
+    assert run.code == 2
+    assert "Did you mean 'text_ascii_round_trip'?" in run.error
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_store_that_takes_its_process_down_passes_nothing(project: Project, number: int) -> None:
+    killing = f"import os; os.kill(os.getpid(), {int(number)})"
+    project.write(
+        "store.py", STORE.replace("client, prefix = store\n        if", f"{killing}\n        if")
+    )
+
+    run = suite(project, "case=text_ascii*", "case=text_empty*")
+
+    assert run.code == 4
+    assert set(outcomes(run).values()) == {"error"}
+    assert "did not run" in run.report["suite"][0]["reason"]
+
+
+def test_a_store_that_hangs_fails_in_the_declared_time(project: Project) -> None:
+    hanging = "import time; time.sleep(600)"
+    project.write(
+        "store.py", STORE.replace("client, prefix = store\n        if", f"{hanging}\n        if")
+    )
+
+    run = suite(
+        project, "case=text_ascii*", more='[suite]\nstores = ["store.py:Store"]\ntimeout = 1'
+    )
+
+    assert run.code == 1
+    assert only(run)["outcome"] == "failed"
+    assert "1" in only(run)["reason"]
+
+
+def test_an_environment_with_too_old_a_python_is_said_to_be_so(project: Project) -> None:
+    project.environment("old", python="3.9")
+    project.need("3.9")
+
+    run = suite(project, "case=text_ascii*")
+
+    assert run.code == 3
+    assert "needs Python 3.10 or later" in run.error
+    assert outcomes(run) == {"text_ascii_round_trip": "passed"}
+
+
+def test_a_serializer_is_an_axis_of_stores_that_take_one(project: Project) -> None:
+    run = suite(
+        project,
+        "case=text_ascii*",
+        more="""
+        [suite]
+        stores = ["store.py:Store", "memory_matrix.stores:RedisStore"]
+        serializers = ["json", "pickle"]
+        """,
+    )
+
+    found = {(each["store"].rpartition(":")[2], each["serializer"]) for each in run.report["suite"]}
+    assert found == {("Store", None), ("RedisStore", "json"), ("RedisStore", "pickle")}
+    assert run.code == 0, run.stderr
+
+
+def test_run_does_compat_and_suite_with_one_report(project: Project) -> None:
+    project.environment("next")
+    project.matrix(more='[suite]\nstores = ["store.py:Store"]')
+
+    run = project.run("run", "--select", "case=text_ascii*")
+
+    assert run.code == 0, run.stderr
+    assert len(run.report["cells"]) == 4
+    assert [each["environment"] for each in run.report["suite"]] == ["next", "now"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_nothing_behind(
+    project: Project, temporary: Path, tmp_path: Path, number: int, code: int
+) -> None:
+    gate = Gate(tmp_path / "gate")
+    waiting = f"{gate.code}\n        if"
+    project.write("store.py", STORE.replace("client, prefix = store\n        if", waiting))
+    project.matrix(more='[suite]\nstores = ["store.py:Store"]')
+
+    with project.started("suite", "--select", "case=text_ascii*") as process:
+        gate.wait_for(1)
+        os.killpg(process.pid, number)
+        run = project.ended(process)
+
+    assert run.code == code, run.stderr
+    assert "Traceback" not in run.stderr
+    eventually(lambda: processes_of(temporary) == {})
+    assert list(temporary.iterdir()) == []
