@@ -9,7 +9,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory_matrix.stores.protocol import Filter, Level, Message, Page, Record, Scope
-from memory_matrix.stores.redis.clients import Target, async_client, async_own
+from memory_matrix.stores.redis.clients import (
+    Target,
+    async_client,
+    async_own,
+    refuse_other_kind,
+)
 from memory_matrix.stores.redis.conversations import Handle
 from memory_matrix.stores.redis.link import AsyncLink, Limits
 from memory_matrix.stores.redis.records import UNSET, Unset
@@ -41,6 +46,7 @@ class AsyncRedisStore:
                 lambda: async_client(target, **async_own(target)), limits, owned=True
             )
         else:
+            refuse_other_kind(server, is_async=True)
             self.link = AsyncLink(lambda: server, Limits(), owned=False)
         self._settings = settings or Settings()
         self.parts = parts(self._settings)

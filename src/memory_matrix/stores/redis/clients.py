@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ def sync_client(target: Target, **options: Any) -> Any:
     from redis.sentinel import Sentinel
 
     if target.topology == "single":
-        return redis.Redis.from_url(_url(target), **options)
+        return _single(redis.Redis, target, options)
     if target.topology == "sentinel":
         return _primary(Sentinel, target, options)
     return _cluster(RedisCluster, ClusterNode, target, options)
@@ -80,10 +81,30 @@ def async_client(target: Target, **options: Any) -> Any:
     from redis.asyncio.sentinel import Sentinel
 
     if target.topology == "single":
-        return redis.Redis.from_url(_url(target), **options)
+        return _single(redis.Redis, target, options)
     if target.topology == "sentinel":
         return _primary(Sentinel, target, options)
     return _cluster(RedisCluster, ClusterNode, target, options)
+
+
+def refuse_other_kind(client: Any, *, is_async: bool) -> None:
+    """Refuse a client that the caller's kind of store cannot use.
+
+    Raises:
+        RefusedError: it is no client of redis-py, or one of the other kind.
+    """
+    execute = getattr(client, "execute_command", None)
+    if execute is None:
+        raise RefusedError(
+            f"A store is opened on a URL, a Target or a client of redis-py, not on a "
+            f"{type(client).__name__}."
+        )
+    if inspect.iscoroutinefunction(execute) is not is_async:
+        wanted = "redis.asyncio, or use RedisStore" if is_async else "redis, or use AsyncRedisStore"
+        raise RefusedError(
+            f"{type(client).__module__}.{type(client).__name__} is a client of the other kind; give "
+            f"one of {wanted}."
+        )
 
 
 def close_client(client: Any) -> None:
@@ -132,6 +153,12 @@ def _addresses(target: Target) -> list[tuple[str, int]]:
 def _credentials(url: str | None) -> dict[str, Any]:
     parts = _parts(url) if url else {}
     return {key: parts[key] for key in ("username", "password") if key in parts}
+
+
+def _single(client_class: Any, target: Target, options: Mapping[str, Any]) -> Any:
+    url = _url(target)
+    _parts(url)  # says what is wrong with it
+    return client_class.from_url(url, **options)
 
 
 def _primary(sentinel_class: Any, target: Target, options: Mapping[str, Any]) -> Any:

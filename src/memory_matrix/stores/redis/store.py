@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory_matrix.stores.protocol import Filter, Level, Message, Page, Record, Scope
-from memory_matrix.stores.redis.clients import Target, own, sync_client
+from memory_matrix.stores.redis.clients import Target, own, refuse_other_kind, sync_client
 from memory_matrix.stores.redis.conversations import Handle
 from memory_matrix.stores.redis.link import Limits, Link
 from memory_matrix.stores.redis.records import UNSET, Unset
@@ -39,6 +39,7 @@ class RedisStore:
             limits = Limits(target.pool_size, target.wait)
             self.link = Link(lambda: sync_client(target, **own(target)), limits, owned=True)
         else:
+            refuse_other_kind(server, is_async=False)
             self.link = Link(lambda: server, Limits(), owned=False)
         self._settings = settings or Settings()
         self.parts = parts(self._settings)
