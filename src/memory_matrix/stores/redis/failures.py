@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import redis
 from redis import exceptions as raised
-from redis.sentinel import MasterNotFoundError
 
 from memory_matrix.stores.errors import (
     FullError,
@@ -71,7 +70,8 @@ _MEANINGS = (
     _Meaning(
         UnreachableError,
         "the sentinels know no primary that is up; try again when one is",
-        (MasterNotFoundError,),
+        (raised.ConnectionError,),
+        ("No master found",),
     ),
     _Meaning(
         UnreachableError,
