@@ -162,17 +162,28 @@ class _State(Way):
 def ways(memory: Memory, carried: Carried = "text") -> list[Way]:
     """Return every way that the store has of writing text, or metadata; the case ends if there is none."""
     found: list[Way] = []
-    tested = memory.tested
-    if tested.part("conversation") and carried in memory.policy.message_fields:
+    if carries(memory, "conversation", carried):
         found += [_Messages(memory, name) for name in _message_calls(memory)]
-    if tested.part("records"):
+    if carries(memory, "records", carried):
         found += [_Records(memory, name) for name in ("put", "put_many") if memory.offers(name)]
         found += [_Updates(memory, "update")] if memory.offers("update") else []
-    if tested.part("state"):
+    if carries(memory, "state", carried):
         found.append(_State(memory, "set_state"))
     if not found:
         memory.not_offered(f"nothing that the store keeps carries {carried}")
     return found
+
+
+def carries(memory: Memory, part: str, carried: Carried) -> bool:
+    """Return whether the store has a part, and text or metadata in it."""
+    if part == "conversation" and carried not in memory.policy.message_fields:
+        return False
+    return memory.tested.part(part)
+
+
+def has_metadata(memory: Memory) -> bool:
+    """Return whether anything that the store keeps carries metadata."""
+    return any(carries(memory, part, "metadata") for part in ("conversation", "records", "state"))
 
 
 def come_back(memory: Memory, contents: Sequence[Content], carried: Carried = "text") -> None:
