@@ -29,6 +29,7 @@ from memory_matrix.suite.calling import Caller, Done, together
 from memory_matrix.suite.embedding import as_text
 from memory_matrix.suite.faults import FaultyServer
 from memory_matrix.suite.outcomes import CaseFailed, NotOffered
+from memory_matrix.suite.proxies import Proxy, targets_of, through
 from memory_matrix.suite.site import Site, env_changes, env_of, new_site, own_server
 
 T = TypeVar("T")
@@ -160,6 +161,20 @@ class Memory:
         other.expect_broken()
         self._others.callback(other.finish)
         return other, server
+
+    def behind_proxy(self, **changes: Any) -> tuple[Memory, Proxy]:
+        """Return a second store object that reaches the servers through a proxy, and that proxy.
+
+        What can be done to the connections themselves needs one: no reply, a lost one, no server at all.
+        `changes` replace parts of the env.
+        """
+        urls = (self.env.postgres_dsn, self.env.redis_url)
+        proxy = Proxy(targets_of(*urls))
+        self._others.callback(proxy.close)
+        dsn, redis_url = (through(proxy, url) for url in urls)
+        other = self.another(**{"postgres_dsn": dsn, "redis_url": redis_url, **changes})
+        other.expect_broken()
+        return other, proxy
 
     @property
     def caller(self) -> Caller:

@@ -12,7 +12,7 @@ from memory_matrix.isolation.postgres import Place as PostgresPlace
 from memory_matrix.isolation.postgres import PostgresIsolation
 from memory_matrix.isolation.redis import Place as RedisPlace
 from memory_matrix.isolation.redis import RedisIsolation
-from memory_matrix.servers.client import ServerError, Servers
+from memory_matrix.servers.client import SERVICE_NAME, ServerError, Servers
 from memory_matrix.stores.loading import StoreUnderTest
 from memory_matrix.stores.protocol import RawRow, StoreEnv
 from memory_matrix.suite.embedding import embed
@@ -24,8 +24,6 @@ Topology = Literal["single", "sentinel", "cluster"]
 
 _LONGEST_EXPIRY = 10.0
 """Seconds within which a server has dropped what expires within a millisecond."""
-PRIMARY_NAME = "primary"
-"""The name by which the sentinels of a private server know the primary."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,19 @@ class Site:
         if self.redis is not None:
             killed += _kill_clients(self.redis_client)
         return killed
+
+    def connections(self) -> set[str]:
+        """Return what names the store's connections on the servers, and all others to its Redis database."""
+        found: set[str] = set()
+        if self.postgres is not None:
+            postgres, place = self._postgres()
+            rows = postgres.execute(
+                "SELECT pid FROM pg_stat_activity WHERE application_name = %s", (place.application,)
+            )
+            found |= {f"backend {pid}" for (pid,) in rows}
+        if self.redis is not None:
+            found |= {f"client {each['id']}" for each in _other_clients(self.redis_client)}
+        return found
 
     def idle_transactions(self) -> int:
         """Return how many of the store's connections are idle in a transaction."""
@@ -206,7 +217,7 @@ def env_changes(server: FaultyServer, topology: Topology) -> dict[str, Any]:
         return {}
     wanted = "sentinel" if topology == "sentinel" else "primary"
     nodes = tuple(node.url for node in server.private.nodes if node.role == wanted)
-    return {"topology": topology, "nodes": nodes, "primary": PRIMARY_NAME}
+    return {"topology": topology, "nodes": nodes, "primary": SERVICE_NAME}
 
 
 def env_of(site: Site, **settings: Any) -> StoreEnv:
@@ -224,10 +235,14 @@ def env_of(site: Site, **settings: Any) -> StoreEnv:
 
 def _kill_clients(client: Any) -> int:
     """End all connections to the client's database but its own."""
-    own, database = client.client_id(), str(client.connection_pool.connection_kwargs.get("db", 0))
-    others = [
-        each for each in client.client_list() if each["id"] != str(own) and each["db"] == database
-    ]
+    others = _other_clients(client)
     for each in others:
         client.client_kill_filter(_id=each["id"])
     return len(others)
+
+
+def _other_clients(client: Any) -> list[Any]:
+    own, database = client.client_id(), str(client.connection_pool.connection_kwargs.get("db", 0))
+    return [
+        each for each in client.client_list() if each["id"] != str(own) and each["db"] == database
+    ]
