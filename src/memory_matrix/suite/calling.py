@@ -19,6 +19,10 @@ LONGEST = 60.0
 """Seconds after which a call that does not come back counts as hung."""
 
 
+_UNWINDING = 5.0
+"""Seconds that cancelled calls get to give back what they hold."""
+
+
 @dataclass(frozen=True)
 class Done(Generic[T]):
     """How one of several calls ended."""
@@ -71,8 +75,9 @@ class Caller:
         return future.result(LONGEST)
 
     def close(self) -> None:
-        """End the loop and its thread."""
+        """End what still runs on the loop, the loop and its thread."""
         if self.loop is not None and self._thread is not None:
+            asyncio.run_coroutine_threadsafe(_cancel_tasks(), self.loop).result(LONGEST)
             self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join(LONGEST)
             self.loop.close()
@@ -80,8 +85,20 @@ class Caller:
 
 
 async def _tasks() -> list[str]:
+    return [repr(task) for task in _other_tasks()]
+
+
+async def _cancel_tasks() -> None:
+    tasks = _other_tasks()
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=_UNWINDING)
+
+
+def _other_tasks() -> list[asyncio.Task[Any]]:
     current = asyncio.current_task()
-    return [repr(task) for task in asyncio.all_tasks() if task is not current]
+    return [task for task in asyncio.all_tasks() if task is not current]
 
 
 def together(calls: Sequence[Callable[[], T]], *, workers: int | None = None) -> list[Done[T]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 from memory_matrix.stores.protocol import Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.bad import bad_messages, bad_records
-from memory_matrix.suite.calling import within
+from memory_matrix.suite.calling import LONGEST, within
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.parts import cover
 from memory_matrix.suite.records import expect_record, expect_records
@@ -374,11 +375,8 @@ def _append_fails_then_works(times: int, memory: Memory) -> None:
     for bad in bad_messages(memory, required=not _can_refuse(memory)).values():
         for _ in range(times):
             memory.attempt(partial(memory.append, SCOPE, [*good, bad, *good]))
-    with refusing(memory, SCOPE):
-        for _ in range(times):
-            with suppress(Exception):  # in what manner it fails is not the question here
-                memory.append(SCOPE, good)
-    texts = memory.texts(SCOPE) if memory.policy.batch == "reports" else ["before"]
+    _fail_on_the_server(memory, times, partial(memory.append, SCOPE, good))
+    texts = within(SOON, "a read after failing batches", partial(memory.texts, SCOPE))
     within(SOON, "a good batch after failing ones", lambda: memory.say(SCOPE, "after"))
     expect_session(memory, "after failing batches", SCOPE, [*texts, "after"])
 
@@ -388,12 +386,16 @@ def _put_fails_then_works(times: int, memory: Memory) -> None:
     for bad in bad_records(memory, required=not _can_refuse(memory)).values():
         for _ in range(times):
             memory.attempt(partial(memory.put_many, SCOPE, [good, bad]))
-    with refusing(memory, SCOPE):
-        for _ in range(times):
-            with suppress(Exception):
-                memory.put_many(SCOPE, [good])
+    _fail_on_the_server(memory, times, partial(memory.put_many, SCOPE, [good]))
     within(SOON, "a good batch after failing ones", lambda: memory.put_many(SCOPE, [good]))
     expect_record(memory, "put after failing batches", SCOPE, good)
+
+
+def _fail_on_the_server(memory: Memory, times: int, write: Callable[[], Any]) -> None:
+    with refusing(memory, SCOPE):
+        for _ in range(times if _can_refuse(memory) else 0):
+            with suppress(Exception):  # in what manner it fails is not the question here
+                write()
 
 
 def _can_refuse(memory: Memory) -> bool:
@@ -405,6 +407,7 @@ def _cancel_appends(memory: Memory) -> None:
     texts = memory.texts(SCOPE)
     expect.equal("the texts of cancelled appends", texts, ["left", "right"] * (len(texts) // 2))
     _expect_answers(memory, {"one": "first", "two": "second"})
+    _expect_cancelled_whole(memory)
     _cancel_often(memory, "read", SCOPE)
     _expect_answers(memory, {"one": "first", "two": "second"})
 
@@ -425,6 +428,25 @@ def _cancel_often(memory: Memory, call: str, *arguments: Any) -> None:
         future = memory.submit(call, *arguments)
         memory.caller.call(_turns, turns)
         future.cancel()
+
+
+def _expect_cancelled_whole(memory: Memory) -> None:
+    """Cancel an append when it has come to the middle of its batch."""
+    scope, whole = replace(SCOPE, session="middle"), numbered("cancelled", 6)
+    watched = _Watched(messages(whole), _cancel_this_call)
+    with suppress(CancelledError):
+        memory.submit("append", scope, watched).result(LONGEST)
+    texts = memory.texts(scope)
+    expect.true(
+        texts in ([], whole), f"of a batch of 6 that was cancelled {len(texts)} messages are there"
+    )
+
+
+def _cancel_this_call() -> None:
+    with suppress(RuntimeError):  # there is no loop in a thread that an adapter may use
+        task = asyncio.current_task()
+        if task is not None:
+            task.cancel()
 
 
 async def _turns(count: int) -> None:
