@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from memory_matrix.stores.postgres import PostgresStore
@@ -23,7 +24,7 @@ def run(store: PostgresStore, template: str, scope: Scope, **more: Any) -> list[
 
 def change(store: PostgresStore, name: str, old: str, new: str) -> None:
     """Change the text of one of the store's statements, whose parts are written as templates."""
-    statements = store.plans.statements
+    statements = store.plans.statements = copy(store.plans.statements)  # others share them
     text = getattr(statements, name)
     changed = text.replace(statements.custom(old), statements.custom(new))
     assert changed != text, f"{old} is not in the statement {name}"
