@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -199,7 +199,7 @@ def _ended(report: Report, options: argparse.Namespace) -> int:
 def joined(compat: Report, suite: Report) -> Report:
     """Return one report of both parts of a run.
 
-    Environments are those of compat; what the suite needs on top of them is in its own records.
+    Environments are those of compat; each names what the suite had otherwise.
     """
     known = {each.name for each in compat.environments if each.status == "ready"}
     unavailable = {
@@ -207,7 +207,12 @@ def joined(compat: Report, suite: Report) -> Report:
         for each in suite.environments
         if each.name not in known or each.status != "ready"
     }
-    ready = [each for each in compat.environments if each.name not in unavailable]
+    tested = {each.name: each.packages for each in suite.environments}
+    ready = [
+        replace(each, suite_packages=_otherwise(tested.get(each.name, {}), each.packages))
+        for each in compat.environments
+        if each.name not in unavailable
+    ]
     servers = {each.name: each for each in (*compat.servers, *suite.servers)}
     return replace(
         compat,
@@ -220,6 +225,10 @@ def joined(compat: Report, suite: Report) -> Report:
     )
 
 
+def _otherwise(had: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    return {name: version for name, version in had.items() if known.get(name) != version}
+
+
 def exit_code(report: Report, *, strict: bool) -> int:
     """Return 1 where the report has what `fail-on` names, else 0.
 
@@ -230,6 +239,7 @@ def exit_code(report: Report, *, strict: bool) -> int:
         MemoryMatrixError: cases of the suite could not be run.
     """
     from memory_matrix.report.model import broken_suite, failing, failing_suite
+    from memory_matrix.report.visible import counted
 
     missing: list[EnvironmentRecord | ServerRecord | StoreRecord] = [
         *(each for each in report.environments if each.status != "ready"),
@@ -245,7 +255,7 @@ def exit_code(report: Report, *, strict: bool) -> int:
         return 1
     if broken := broken_suite(report):
         raise MemoryMatrixError(
-            f"{len(broken)} cases of the suite could not be run; the report says why"
+            f"{counted(len(broken), 'case')} of the suite could not be run; the report says why"
             f"\n  {broken[0].case}: {broken[0].reason}"
         )
     return 0

@@ -249,4 +249,8 @@ def _packages(report: Report) -> Section:
 
 
 def _versions(environment: EnvironmentRecord) -> list[str]:
-    return [f"{name} {version}" for name, version in environment.packages.items()]
+    added = environment.suite_packages.items()
+    return [
+        *(f"{name} {version}" for name, version in environment.packages.items()),
+        *(f"{name} {version} (for the suite)" for name, version in added),
+    ]

@@ -64,6 +64,9 @@ class EnvironmentRecord:
     """Variables set in this environment only."""
     interpreter_missing: bool = False
     """Whether this machine only lacks the interpreter: no error where the run is not strict."""
+    suite_packages: Mapping[str, str] = field(default_factory=dict)
+    """Where compat and the suite both ran: what the suite's own environment had otherwise than
+    `packages`, since pytest and the servers' clients were resolved with them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,17 @@ from __future__ import annotations
 import pytest
 
 from memory_matrix.cli import exit_code
-from memory_matrix.errors import UnavailableError, UsageError
-from memory_matrix.report.model import Cell, EnvironmentRecord, Error, Report, ServerRecord
+from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
+from memory_matrix.report.model import (
+    Cell,
+    EnvironmentRecord,
+    Error,
+    Report,
+    ServerRecord,
+    StoreRecord,
+    SuiteOutcome,
+    SuiteResult,
+)
 
 OWN = Cell("a", "a", "json", "x", (), "ok")
 FINE = Cell("a", "b", "json", "x", (), "ok", direction="backward")
@@ -63,3 +72,47 @@ def test_anything_else_that_is_missing_is_never_excused(report: Report) -> None:
 def test_a_run_whose_cells_were_all_skipped_is_no_success() -> None:
     with pytest.raises(UsageError, match=r"every cell was skipped.*\n  KeyError: 'x'"):
         exit_code(Report(environments=(READY,), cells=(SKIPPED,)), strict=False)
+
+
+def _case(outcome: SuiteOutcome) -> SuiteResult:
+    return SuiteResult("a", ("redis",), "store", "case", outcome, f"why {outcome}")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "expected"),
+    [
+        (("passed",), 0),
+        (("passed", "not-offered", "waived", "skipped"), 0),
+        (("passed", "failed"), 1),
+        (("failed", "error"), 1),
+    ],
+)
+def test_failed_cases_of_the_suite_are_findings(
+    outcomes: tuple[SuiteOutcome, ...], expected: int
+) -> None:
+    report = Report(environments=(READY,), suite=tuple(map(_case, outcomes)))
+
+    assert exit_code(report, strict=False) == expected
+
+
+def test_cases_that_could_not_be_run_are_the_tools_failure() -> None:
+    report = Report(environments=(READY,), suite=(_case("passed"), _case("error")))
+
+    with pytest.raises(MemoryMatrixError, match="1 case of the suite could not be run") as raised:
+        exit_code(report, strict=False)
+
+    assert raised.value.exit_code == 4
+
+
+def test_a_suite_that_was_skipped_whole_is_not_passed() -> None:
+    with pytest.raises(UsageError, match="why skipped"):
+        exit_code(Report(environments=(READY,), suite=(_case("skipped"),)), strict=False)
+
+
+def test_a_store_that_an_environment_cannot_load_is_missing() -> None:
+    store = StoreRecord("store", "a", {}, "unavailable", "no module")
+
+    with pytest.raises(UnavailableError, match="store: no module"):
+        exit_code(
+            Report(environments=(READY,), suite=(_case("passed"),), stores=(store,)), strict=False
+        )
