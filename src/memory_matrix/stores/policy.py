@@ -116,6 +116,9 @@ class Policy:
     loops: Literal["one", "any"] = _declared("any", "event loops that one object can be used from")
     threads: Literal["yes", "refuse"] = _declared("yes", "whether threads may share an object")
     cluster: Literal["yes", "no"] = _declared("no", "whether it works on a Redis cluster")
+    sentinel: Literal["yes", "no"] = _declared(
+        "no", "whether it asks sentinels for the primary, and goes on with a new one"
+    )
     key_prefix: Literal["yes", "no"] = _declared(
         "yes", "whether all its Redis keys begin with the prefix that it was opened with"
     )

@@ -39,6 +39,7 @@ POLICY = Policy(
     delete_missing="quiet",
     idempotent_by="id",
     cluster="yes",
+    sentinel="yes",
     ttl="both",
     metrics=METRICS,
     filters=FILTER_OPERATORS,
