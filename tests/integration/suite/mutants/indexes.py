@@ -37,7 +37,8 @@ class WrapsTheKey(PostgresAdapter):
 
     def open(self, env: StoreEnv) -> PostgresStore:
         store = super().open(env)
-        change(store, "read", "WHERE session_key = ", "WHERE session_key || ''::bytea = ")
+        found = "WHERE session_key = %(key)s"
+        change(store, "read", found, "WHERE session_key::text = %(key)s::text")
         return store
 
 
