@@ -30,6 +30,10 @@ _CROWDED = ("No connection available", "Too many connections")
 _PASSING = (raised.ConnectionError, raised.TryAgainError, raised.ClusterDownError, OSError)
 _FINAL = (raised.AuthenticationError, *_TIMEOUTS)
 
+# Releases of redis-py have more and more classes for what a server says; its words stay.
+_NOT_READY = "the cluster is not ready; try again when all its slots are served"
+_A_NODE = "the server is a node of a cluster; open the store on a cluster client"
+
 
 @dataclass(frozen=True)
 class _Meaning:
@@ -75,14 +79,12 @@ _MEANINGS = (
     ),
     _Meaning(
         UnreachableError,
-        "the cluster is not ready; try again when all its slots are served",
+        _NOT_READY,
         (raised.ClusterError, raised.TryAgainError, raised.RedisClusterException),
     ),
-    _Meaning(
-        ServerError,
-        "the server is a node of a cluster; open the store on a cluster client",
-        (raised.AskError, raised.ClusterCrossSlotError),
-    ),
+    _Meaning(UnreachableError, _NOT_READY, words=("CLUSTERDOWN", "TRYAGAIN")),
+    _Meaning(ServerError, _A_NODE, (raised.AskError, raised.ClusterCrossSlotError)),
+    _Meaning(ServerError, _A_NODE, words=("MOVED ", "ASK ", "CROSSSLOT")),
     _Meaning(
         UnreachableError,
         "the server cannot be reached; a write may have been done, repeat it with the same write_id",
