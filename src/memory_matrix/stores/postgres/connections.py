@@ -19,7 +19,7 @@ import psycopg
 from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from memory_matrix.stores.errors import ClosedError, UnreachableError, WaitError
+from memory_matrix.stores.errors import ClosedError, RefusedError, UnreachableError, WaitError
 from memory_matrix.stores.postgres.failures import SilentError
 from memory_matrix.stores.postgres.values import line
 
@@ -28,6 +28,7 @@ T = TypeVar("T")
 _SHARE = 0.8
 """The part of the wait after which a call is cancelled; the rest is for the server to say so."""
 _GRACE = 0.1
+_PING = 1.0
 
 
 class _LateError(Exception):
@@ -88,7 +89,7 @@ class BoundedConnection(_Limits, psycopg.Connection[Any]):
         try:
             connection = super().connect(conninfo, **options)
         except psycopg.Error as error:
-            failures["last"] = line(error)
+            failures["last"] = str(error).partition("\n")[0].rstrip(". ")
             raise
         failures.clear()
         return connection
@@ -122,7 +123,7 @@ class AsyncBoundedConnection(_Limits, psycopg.AsyncConnection[Any]):
         try:
             connection = await super().connect(conninfo, **options)
         except psycopg.Error as error:
-            failures["last"] = line(error)
+            failures["last"] = str(error).partition("\n")[0].rstrip(". ")
             raise
         failures.clear()
         return connection
@@ -141,22 +142,37 @@ def _hears_something(connection: psycopg.Connection[Any] | psycopg.AsyncConnecti
         return bool(selector.select(0))
 
 
-def _check(connection: BoundedConnection) -> None:
-    """Tell the pool whether a connection still works; costs no round trip where it does."""
-    if _hears_something(connection):
-        connection.give(1)
+def _is_alive(connection: BoundedConnection) -> bool:
+    """Return whether an idle connection still works; costs no round trip where it does."""
+    if connection.closed or not _hears_something(connection):
+        return not connection.closed
+    connection.give(_PING)
+    try:
         connection.execute("")
+    except psycopg.Error:
+        connection.close()
+        return False
+    return True
 
 
-async def _check_async(connection: AsyncBoundedConnection) -> None:
-    if _hears_something(connection):
-        connection.give(1)
+async def _is_alive_async(connection: AsyncBoundedConnection) -> bool:
+    if connection.closed or not _hears_something(connection):
+        return not connection.closed
+    connection.give(_PING)
+    try:
         await connection.execute("")
+    except psycopg.Error:
+        await connection.close()
+        return False
+    return True
 
 
 def _pool_options(dsn: str, size: int, wait: float, failures: dict[str, str]) -> dict[str, Any]:
     """Return what both kinds of pool are made with."""
-    given = conninfo.conninfo_to_dict(dsn)
+    try:
+        given = conninfo.conninfo_to_dict(dsn)
+    except psycopg.ProgrammingError as error:
+        raise RefusedError(f"The libpq URL of the store is wrong: {line(error)}.") from None
     patience = {} if "connect_timeout" in given else {"connect_timeout": max(2, math.ceil(wait))}
     return {
         "conninfo": dsn,
@@ -184,7 +200,6 @@ class OwnPool:
         self._closed = False
         self._pool: ConnectionPool[BoundedConnection] = ConnectionPool(
             connection_class=BoundedConnection,
-            check=_check,
             **_pool_options(dsn, size, wait, self._failures),
         )
 
@@ -197,8 +212,27 @@ class OwnPool:
     def lend(self, seconds: float) -> Iterator[psycopg.Connection[Any]]:
         """Lend a connection for a call that may take `seconds`, waiting for it included."""
         self._open()
-        with self._pool.connection(timeout=seconds) as connection:
+        connection = self._living(time.monotonic() + seconds)
+        try:
             yield connection
+        finally:
+            self._pool.putconn(connection)
+
+    def _living(self, end: float) -> BoundedConnection:
+        """Take a connection; dead ones go back, and the pool replaces them at once.
+
+        The pool's own way to check them waits a second between two of them.
+        """
+        while True:
+            connection = self._pool.getconn(timeout=end - time.monotonic())
+            alive = False
+            try:
+                alive = _is_alive(connection)
+            finally:
+                if not alive:
+                    self._pool.putconn(connection)
+            if alive:
+                return connection
 
     def _open(self) -> None:
         with self._lock:
@@ -294,8 +328,11 @@ class AsyncOwnPool:
         if self._closed:
             raise ClosedError("The store is closed.")
         pool = await self._here().opened()
-        async with pool.connection(timeout=seconds) as connection:
+        connection = await _living(pool, time.monotonic() + seconds)
+        try:
             yield connection
+        finally:
+            await pool.putconn(connection)
 
     def _here(self) -> _LoopPool:
         loop = asyncio.get_running_loop()
@@ -316,6 +353,22 @@ class AsyncOwnPool:
             await here.close()
 
 
+async def _living(
+    pool: AsyncConnectionPool[AsyncBoundedConnection], end: float
+) -> AsyncBoundedConnection:
+    """Take a connection, as the blocking pool does."""
+    while True:
+        connection = await pool.getconn(timeout=end - time.monotonic())
+        alive = False
+        try:
+            alive = await _is_alive_async(connection)
+        finally:
+            if not alive:
+                await pool.putconn(connection)
+        if alive:
+            return connection
+
+
 class _LoopPool:
     """The pool of one event loop."""
 
@@ -324,7 +377,6 @@ class _LoopPool:
         self._opening = asyncio.Lock()
         self._pool: AsyncConnectionPool[AsyncBoundedConnection] = AsyncConnectionPool(
             connection_class=AsyncBoundedConnection,
-            check=_check_async,
             configure=self._remember,
             **options,
         )

@@ -23,57 +23,53 @@ from memory_matrix.stores.postgres.values import line
 
 _Kinds = tuple[type[psycopg.Error], ...]
 
+RETRIED = (errors.DeadlockDetected, errors.SerializationFailure)
+"""The server undid all of the call: it can be made again."""
+
 # The first that fits: a class comes before what it is derived from.
 _KINDS: tuple[tuple[_Kinds, type[StoreError], str], ...] = (
-    ((PoolClosed,), ClosedError, "The pool is closed"),
-    (
-        (PoolTimeout, TooManyRequests),
-        WaitError,
-        "No connection was to be had in time",
-    ),
+    ((PoolClosed,), ClosedError, "The pool that the store was given is closed."),
+    ((PoolTimeout, TooManyRequests), WaitError, "No connection was free in time: {said}."),
     (
         (errors.QueryCanceled, errors.LockNotAvailable),
         WaitError,
-        "The call took too long and was cancelled; nothing of it was done",
+        "The call took too long and was cancelled, so nothing of it was done: {said}.",
     ),
-    ((errors.ReadOnlySqlTransaction,), ReadOnlyError, "The server takes no writes"),
+    (
+        (errors.ReadOnlySqlTransaction,),
+        ReadOnlyError,
+        "The server takes no writes: it is a replica, or set to read only.",
+    ),
     (
         (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded),
         FullError,
-        "The server has no room",
+        "The server has no room: {said}.",
     ),
-    (
-        (errors.InsufficientPrivilege,),
-        RightsError,
-        "The user may not do this",
-    ),
+    ((errors.InsufficientPrivilege,), RightsError, "The user may not do this: {said}."),
     (
         (
             *(errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedFunction),
             *(errors.UndefinedObject, errors.InvalidSchemaName, errors.FeatureNotSupported),
         ),
         SchemaError,
-        "The server lacks what the store needs (was `setup()` called?)",
+        "The server lacks what the store needs; was `setup()` called? It says: {said}.",
     ),
     (
-        (errors.DeadlockDetected, errors.SerializationFailure, psycopg.IntegrityError),
+        (*RETRIED, psycopg.IntegrityError),
         ConflictError,
-        "Somebody else wrote at the same time",
+        "Somebody else wrote at the same time, so nothing of this was done: {said}.",
     ),
     (
         (psycopg.DataError, errors.ProgramLimitExceeded, errors.StatementTooComplex),
         RefusedError,
-        "The server does not take it",
+        "The server does not take it: {said}.",
     ),
     (
         (errors.InFailedSqlTransaction,),
         ServerError,
-        "The transaction of the given connection has failed; roll it back",
+        "The given connection is in a transaction that has failed; roll it back.",
     ),
 )
-
-RETRIED = (errors.DeadlockDetected, errors.SerializationFailure)
-"""The server undid all of the call: it can be made again."""
 
 
 class SilentError(psycopg.OperationalError):
@@ -101,7 +97,7 @@ def translated(error: psycopg.Error, reason: str | None = None) -> StoreError:
         return UnreachableError(f"The server cannot be reached: {reason}.")
     for kinds, raised, sentence in _KINDS:
         if isinstance(error, kinds):
-            return raised(f"{sentence}: {_said(error)}.")
+            return raised(sentence.format(said=_said(error)))
     if is_lost(error):
         return UnreachableError(f"The connection to the server is lost: {_said(error)}.")
     return ServerError(f"The server refused the call: {_said(error)}.")

@@ -153,7 +153,7 @@ class Plans:
             if not found.tables:
                 raise SchemaError("The store's tables are not there; call `setup()` once.")
             if found.version != SCHEMA_VERSION:
-                raise _other_release(found, "call `setup()` once, which brings it up to date")
+                raise _other_layout(found)
             if self.layout.dimensions is not None and not found.column:
                 raise SchemaError(
                     "The store's tables have no vectors; call `setup()` with dimensions once."
@@ -180,12 +180,12 @@ class Plans:
 
     def _make(self, found: Found) -> Steps[None]:
         if found.tables and (found.version is None or found.version > SCHEMA_VERSION):
-            raise _other_release(found, "use that release")
+            raise _other_layout(found)
         if found.version != SCHEMA_VERSION:
             yield Query(self.statements.tables_ddl)
         if self.layout.dimensions is not None:
             if found.extension is None:
-                yield Query("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+                yield from _make_extension()
             yield Query(self.statements.vectors_ddl)
 
     def _look(self) -> Steps[Found]:
@@ -636,6 +636,16 @@ def _optional_time(time: object, what: str) -> dt.datetime | None:
     return None if time is None else checked_time(time, what)
 
 
+def _make_extension() -> Steps[None]:
+    answer = yield Query("SELECT FROM pg_available_extensions WHERE name = 'vector'")
+    if not answer.rows:
+        raise SchemaError(
+            "The server has no vector extension; install pgvector there, or open the store without "
+            "dimensions."
+        )
+    yield Query("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+
+
 def _once(target: uuid.UUID, write_id: str) -> dict[str, Any]:
     return {"target": target, "write_id": digest("write", checked_id(write_id, "write_id"))}
 
@@ -671,14 +681,18 @@ def _conflict(handle: Handle) -> ConflictError:
     )
 
 
-def _other_release(found: Found, advice: str) -> SchemaError:
+def _other_layout(found: Found) -> SchemaError:
     if found.version is None:
         return SchemaError(
             "There are tables of the store's names that are not the store's; open it with other "
             "`tables`."
         )
-    age = "a later" if found.version > SCHEMA_VERSION else "an earlier"
+    if found.version > SCHEMA_VERSION:
+        return SchemaError(
+            f"The store's tables are of a later release (layout {found.version}, this release has "
+            f"{SCHEMA_VERSION}); nothing was changed. Use that release."
+        )
     return SchemaError(
-        f"The store's tables are of {age} release (layout {found.version}, this release has "
-        f"{SCHEMA_VERSION}); {advice}."
+        f"The store's tables are of an earlier release (layout {found.version}, this release has "
+        f"{SCHEMA_VERSION}); call `setup()` once, which brings them up to date."
     )
