@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, NoReturn, TypeVar
+from typing import Any, Generic, Literal, NoReturn, TypeVar, cast
 
 from memory_matrix.stores.loading import StoreUnderTest
 from memory_matrix.stores.policy import Policy
@@ -424,6 +424,18 @@ class Memory:
         if attempt.refusal is None:
             raise CaseFailed(f"{what}: expected a refusal, got {attempt.value!r} without an error")
         return attempt.refusal
+
+    def accepted(self, what: str, call: Callable[[], T]) -> T:
+        """Return the value of `call`, which must not be refused here.
+
+        Raises:
+            CaseFailed: it was.
+        """
+        attempt = self.attempt(call)
+        if attempt.refusal is not None:
+            kind = type(attempt.refusal).__name__
+            raise CaseFailed(f"{what} was refused: {kind}: {attempt.refusal}")
+        return cast("T", attempt.value)
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:

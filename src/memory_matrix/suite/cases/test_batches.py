@@ -106,7 +106,7 @@ def test_pool_after_empty_read(memory: Memory) -> None:
     for number in range(6):
         nowhere = Scope(session=f"nowhere-{number}", namespace=(f"nowhere-{number}",))
         for name, read in _reads(reader, nowhere):
-            within(SOON, f"{name} of nothing", read)
+            _soon(reader, f"{name} of nothing", read)
             _expect_no_transaction(reader, f"after {name} of nothing")
 
 
@@ -376,8 +376,8 @@ def _append_fails_then_works(times: int, memory: Memory) -> None:
         for _ in range(times):
             memory.attempt(partial(memory.append, SCOPE, [*good, bad, *good]))
     _fail_on_the_server(memory, times, partial(memory.append, SCOPE, good))
-    texts = within(SOON, "a read after failing batches", partial(memory.texts, SCOPE))
-    within(SOON, "a good batch after failing ones", lambda: memory.say(SCOPE, "after"))
+    texts = _soon(memory, "a read after failing batches", partial(memory.texts, SCOPE))
+    _soon(memory, "a good batch after failing ones", lambda: memory.say(SCOPE, "after"))
     expect_session(memory, "after failing batches", SCOPE, [*texts, "after"])
 
 
@@ -387,8 +387,12 @@ def _put_fails_then_works(times: int, memory: Memory) -> None:
         for _ in range(times):
             memory.attempt(partial(memory.put_many, SCOPE, [good, bad]))
     _fail_on_the_server(memory, times, partial(memory.put_many, SCOPE, [good]))
-    within(SOON, "a good batch after failing ones", lambda: memory.put_many(SCOPE, [good]))
+    _soon(memory, "a good batch after failing ones", lambda: memory.put_many(SCOPE, [good]))
     expect_record(memory, "put after failing batches", SCOPE, good)
+
+
+def _soon(memory: Memory, what: str, call: Callable[[], T]) -> T:
+    return within(SOON, what, lambda: memory.accepted(what, call))
 
 
 def _fail_on_the_server(memory: Memory, times: int, write: Callable[[], Any]) -> None:
@@ -404,7 +408,7 @@ def _can_refuse(memory: Memory) -> bool:
 
 def _cancel_appends(memory: Memory) -> None:
     _cancel_often(memory, "append", SCOPE, messages(["left", "right"]))
-    texts = memory.texts(SCOPE)
+    texts = _soon(memory, "a read after cancelled calls", partial(memory.texts, SCOPE))
     expect.equal("the texts of cancelled appends", texts, ["left", "right"] * (len(texts) // 2))
     _expect_answers(memory, {"one": "first", "two": "second"})
     _expect_cancelled_whole(memory)
@@ -418,7 +422,7 @@ def _cancel_gets(memory: Memory) -> None:
     memory.put(SCOPE, second)
     _cancel_often(memory, "get", SCOPE, "first")
     for wanted in (second, first) * 2:
-        found = within(SOON, "a get after cancelled ones", partial(memory.get, SCOPE, wanted.id))
+        found = _soon(memory, "a get after cancelled ones", partial(memory.get, SCOPE, wanted.id))
         expect.equal("the record read after cancelled gets", found and plain(found), plain(wanted))
 
 
@@ -461,7 +465,7 @@ def _expect_answers(memory: Memory, wanted: dict[str, str]) -> None:
             memory.say(scope, text)
     for name, text in [*wanted.items()] * 2:
         read = partial(memory.texts, replace(SCOPE, session=name))
-        texts = within(SOON, "a read after cancelled calls", read)
+        texts = _soon(memory, "a read after cancelled calls", read)
         expect.equal("the texts read after cancelled calls", texts, [text])
 
 
@@ -488,7 +492,8 @@ def _expect_own_answers(
 ) -> None:
     race = memory.together([partial(call, number) for number in range(12)])
     for number, done in enumerate(race):
-        expect.equal(f"the answer of caller {number}", done.result(), wanted(number))
+        answer = memory.accepted(f"caller {number} of {len(race)}", done.result)
+        expect.equal(f"the answer of caller {number}", answer, wanted(number))
 
 
 # ---- all kinds of calls -----------------------------------------------------------------------

@@ -335,7 +335,7 @@ def _expect_missing(memory: Memory, what: str, call: Callable[..., Any], *argume
         if memory.policy.delete_missing == "refuse":
             memory.refused(f"deleting {what}", partial(call, *arguments))
         else:
-            call(*arguments)
+            memory.accepted(f"deleting {what}", partial(call, *arguments))
 
 
 def _expect_alike(memory: Memory, what: str, call: Callable[..., Any], *arguments: Any) -> None:

@@ -23,7 +23,7 @@ def _network() -> None:
     time.sleep(0.002)
 
 
-@mutant("conc_append_8_workers", "conc_append_two_store_objects", "conc_delete_vs_append")
+@mutant("conc_append_8_workers", "conc_append_two_store_objects")
 class ReadsThenWrites(RedisAdapter):
     """Appends by writing the whole history anew."""
 
@@ -127,17 +127,6 @@ class PutsInTwoSteps(RedisAdapter):
         super().update(store, scope, record.id, metadata=record.metadata)
 
 
-@mutant("conc_upsert_same_key")
-class MergesMetadata(PostgresAdapter):
-    """Keeps what another writer put into the metadata."""
-
-    def put(self, store: Any, scope: Scope, record: Record, **options: Any) -> None:
-        there = super().get(store, scope, record.id)
-        before = {} if there is None else there.metadata
-        merged = replace(record, metadata={**before, **record.metadata})
-        super().put(store, scope, merged, **options)
-
-
 @mutant("conc_state_keys_parallel_sessions")
 class KeepsStateInOneValue(RedisAdapter):
     """Reads all keys of a state, and writes all of them."""
@@ -164,7 +153,7 @@ class SetsUpWithoutALock(PostgresAdapter):
             yield Query(store.plans.statements.tables_ddl)
             yield Query(store.plans.statements.vectors_ddl)
 
-        store.run(Plan(steps, atomic=True))
+        store.run(Plan(steps, atomic=True, patient=True))
 
 
 @mutant("conc_read_during_replace")
@@ -177,13 +166,17 @@ class ClearsThenAppends(RedisAdapter):
 
 
 @mutant("conc_delete_vs_append")
-class ClearsOneByOne(RedisAdapter):
-    """Clears by taking the messages away that it saw."""
+class AppendsByAndBy(RedisAdapter):
+    """Writes each message of a batch by itself, so that a delete comes in between."""
+
+    def append(self, store: Any, scope: Scope, messages: Sequence[Message], **options: Any) -> None:
+        for message in messages:
+            super().append(store, scope, [message], **options)
+            _network()
 
     def clear(self, store: Any, scope: Scope) -> None:
-        for _ in super().read(store, scope):
-            super().pop(store, scope)
-            _network()
+        _network()
+        super().clear(store, scope)
 
 
 @mutant("conc_lock_wait_bounded")

@@ -74,7 +74,9 @@ class ClearsAThousand(RedisAdapter):
     """Takes a thousand messages away."""
 
     def clear(self, store: Any, scope: Scope) -> None:
-        super().replace(store, scope, super().read(store, scope)[1000:])
+        rest = super().read(store, scope)[1000:]
+        super().clear(store, scope)
+        super().append(store, scope, rest)
 
 
 @mutant("del_by_filter_exact")

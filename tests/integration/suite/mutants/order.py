@@ -9,11 +9,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from integration.suite.mutants._postgres import change
 from memory_matrix.stores.errors import CorruptError
 from memory_matrix.stores.postgres import PostgresAdapter
 from memory_matrix.stores.protocol import Message, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisAdapter
 from support.mutants import mutant
+
+_ORDER = "ORDER BY position DESC"
 
 
 @mutant("order_one_batch_same_clock")
@@ -56,14 +59,7 @@ class InOrderOfPages(PostgresAdapter):
 
     def open(self, env: StoreEnv) -> Any:
         store = super().open(env)
-        statements = store.plans.statements
-        original = statements.read
-
-        def read(kind: str | None) -> str:
-            before, after = original(kind).split("ORDER BY", 1)
-            return f"{before} ORDER BY m.ctid DESC LIMIT {after.split('LIMIT', 1)[1]}"
-
-        statements.read = read
+        change(store, "read", _ORDER, "ORDER BY m.ctid DESC")
         return store
 
 
