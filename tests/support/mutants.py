@@ -16,7 +16,6 @@ from memory_matrix.stores.loading import check
 from memory_matrix.suite.catalogue import cases
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.options import KINDS
-from memory_matrix.suite.outcomes import CaseOutcome
 from memory_matrix.suite.running import run_case
 from memory_matrix.suite.stores import StoreParameter
 from memory_matrix.suite.worker import Worker
@@ -31,6 +30,8 @@ class Mutant:
     adapter: type[Any]
     case: str
     serializer: str | None = None
+    raises: bool = False
+    """Whether what the mutant itself raises is the fault, such as a raw driver error."""
 
     def __str__(self) -> str:
         return f"{self.case}-{self.adapter.__name__}"
@@ -44,11 +45,11 @@ class _Registry:
 _REGISTRY = _Registry()
 
 
-def mutant(*names: str, serializer: str | None = None) -> Callable[[C], C]:
+def mutant(*names: str, serializer: str | None = None, raises: bool = False) -> Callable[[C], C]:
     """Register a broken adapter with the cases that catch it."""
 
     def register(adapter: C) -> C:
-        _REGISTRY.mutants += [Mutant(adapter, name, serializer) for name in names]
+        _REGISTRY.mutants += [Mutant(adapter, name, serializer, raises) for name in names]
         return adapter
 
     return register
@@ -64,8 +65,8 @@ def all_mutants() -> list[Mutant]:
 
 def try_case(
     worker: Worker, adapter: Any, case: str, serializer: str | None = None
-) -> tuple[CaseOutcome, str]:
-    """Run one case on an adapter; return its outcome and the reason."""
+) -> Exception | None:
+    """Run one case on an adapter; return what it raised."""
     store = check(adapter() if isinstance(adapter, type) else adapter, "tests:mutant")
     chosen = {kind: worker.options.sources(kind)[0] for kind in KINDS if kind in store.needs}
     parameter = StoreParameter(store, chosen, tuple(chosen), serializer)

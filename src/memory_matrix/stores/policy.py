@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 from memory_matrix.errors import UsageError
 
@@ -195,7 +195,7 @@ def as_policy(declared: object, store: str) -> Policy:
     for name, answer in answers.items():
         if name not in hints:
             raise UsageError(f"{store}: there is no policy {name!r}.{_meant(name, hints)}")
-        if problem := _problem(answer, hints[name]):
+        if problem := _problem(name, answer, hints[name]):
             raise UsageError(f"{store}: policy {name} is {answer!r}; it should be {problem}.")
     try:
         return Policy(**{**answers, **_completed(answers)})
@@ -219,17 +219,50 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _problem(answer: object, hint: Any) -> str | None:
+def _problem(name: str, answer: object, hint: Any) -> str | None:
     """Return what is allowed where `answer` is not."""
+    if name in _WORDS:
+        return _no_words(answer, _WORDS[name])
+    if name == "value_kinds":
+        return _no_kinds(answer)
+    if name == "score_range":
+        return None if answer is None or _is_range(answer) else "None, or its least and its most"
     if get_origin(hint) is Literal:
         allowed = get_args(hint)
         return None if answer in allowed else " or ".join(map(repr, allowed))
+    if type(None) in get_args(hint):
+        return None if answer is None else _no_scalar(answer, get_args(hint)[0])
+    return _no_scalar(answer, hint)
+
+
+def _no_scalar(answer: object, hint: Any) -> str | None:
     if hint is bool:
         return None if isinstance(answer, bool) else "True or False"
-    if hint in {int, float}:
-        fits = isinstance(answer, int | float) and not isinstance(answer, bool) and answer >= 0
-        return None if fits else "a number of 0 or more"
-    return None
+    if hint is str:
+        return None if isinstance(answer, str) else "a string"
+    return None if _is_number(answer) and answer >= 0 else "a number of 0 or more"
+
+
+def _no_words(answer: object, words: tuple[str, ...]) -> str | None:
+    fits = isinstance(answer, list | tuple) and all(word in words for word in answer)
+    return None if fits else f"some of {', '.join(words)}"
+
+
+def _no_kinds(answer: object) -> str | None:
+    allowed = get_args(KindKeeping)
+    fits = isinstance(answer, Mapping) and all(
+        kind in VALUE_KINDS and keeping in allowed for kind, keeping in answer.items()
+    )
+    kinds = ", ".join(VALUE_KINDS)
+    return None if fits else f"a mapping of {kinds} to {' or '.join(map(repr, allowed))}"
+
+
+def _is_range(answer: object) -> bool:
+    return isinstance(answer, list | tuple) and len(answer) == 2 and all(map(_is_number, answer))
+
+
+def _is_number(answer: object) -> TypeGuard[float]:
+    return isinstance(answer, int | float) and not isinstance(answer, bool)
 
 
 def _meant(name: str, known: Mapping[str, object]) -> str:

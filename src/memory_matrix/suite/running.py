@@ -52,18 +52,20 @@ def opened(worker: Worker, parameter: StoreParameter) -> Iterator[Memory]:
 
 def run_case(
     case: Callable[[Memory], None], worker: Worker, parameter: StoreParameter
-) -> tuple[CaseOutcome, str]:
-    """Run one case outside pytest; return its outcome and the reason."""
+) -> Exception | None:
+    """Run one case outside pytest; return what it raised, for `outcome_of`; None where it passed."""
     try:
         with opened(worker, parameter) as memory:
             case(memory)
     except Exception as error:  # noqa: BLE001 - whatever a store raises is a finding
-        return outcome_of(error), reason_of(error)
-    return "passed", ""
+        return error
+    return None
 
 
-def outcome_of(error: BaseException) -> CaseOutcome:
+def outcome_of(error: BaseException | None) -> CaseOutcome:
     """Return the outcome of a case that raised `error`."""
+    if error is None:
+        return "passed"
     if isinstance(error, NotOffered):
         return "not-offered"
     if isinstance(error, CaseSkipped):

@@ -102,7 +102,7 @@ class BeginsAgain(_Paged):
         return Page(items, offset + len(items) if len(items) == limit else None)
 
 
-@mutant("list_page_past_end")
+@mutant("list_page_past_end", raises=True)
 class NeedsItsLastItem(_Paged):
     """A cursor that is lost with the item that it names."""
 

@@ -147,7 +147,7 @@ class TwinDropsTheZone(AsyncRedisAdapter):
     twin = DropsTheZone
 
 
-@mutant("time_aware_on_every_driver")
+@mutant("time_aware_on_every_driver", raises=True)
 class RefusesOtherZones(AsyncRedisAdapter):
     """A store that reads after times in UTC only."""
 
