@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from memory_matrix.errors import UnavailableError
 from memory_matrix.servers.asking import Answer, ask_until_ready, shortened
 from memory_matrix.servers.engine import PORTS, Engine, refusals
 from memory_matrix.servers.launch import Launch
-from memory_matrix.servers.ports import LOOPBACK
 from memory_matrix.servers.recipes import Part, postgres_url, redis_config, redis_flags, redis_url
 from memory_matrix.servers.settings import postgres_options
 
@@ -21,20 +21,28 @@ _PATIENCE = 10
 """Seconds that a server has to end by itself."""
 
 
+@dataclass(frozen=True)
+class Network:
+    """The network of a container that several others share."""
+
+    container: str
+    host: str
+    """Where they are reached, from inside and from outside."""
+
+
 class ContainerNode:
     """A node in a container of its own, made when it is first started."""
 
     def __init__(
-        self, launch: Launch, engine: Engine, port: int, part: Part, network: str = ""
+        self, launch: Launch, engine: Engine, port: int, part: Part, network: Network | None
     ) -> None:
-        """Prepare the node that is reached at `port`; `network` is the container that publishes it,
-        where that is another one.
-        """
+        """Prepare the node that is reached at `port`, in `network` where it is not alone."""
         self._launch = launch
         self._engine = engine
         self._port = port
         self._part = part
         self._network = network
+        self._place = (network.host, port) if network else None
         self._container: Any = None
 
     @property
@@ -115,10 +123,10 @@ class ContainerNode:
         return said and f"Its container ended while starting: {said}."
 
     def _address(self, port: int) -> tuple[str, int]:
-        if self._network:
-            return LOOPBACK, self._port
-        with refusals(self._engine.image):
-            return self._engine.address(self._container.id, port)
+        if self._place is None:  # Known from the first start on, and the same after each later one.
+            with refusals(self._engine.image):
+                self._place = self._engine.address(self._container.id, port)
+        return self._place
 
     def _create(self) -> Any:
         if self._launch.source.kind == "postgres":
@@ -130,7 +138,7 @@ class ContainerNode:
             )
         config = f"{self._engine.folder.rstrip('/')}/{_CONFIG}"
         place = (
-            {"network_mode": f"container:{self._network}"}
+            {"network_mode": f"container:{self._network.container}"}
             if self._network
             else {"ports": {f"{self._port}/tcp": self._engine.published(self._port)}}
         )

@@ -68,6 +68,21 @@ class Engine:
         """Return how to publish a port, as `port` or as any: for this machine only, where it can be."""
         return (LOOPBACK, port) if self.is_local else port
 
+    def inner_host(self, container_id: str) -> str:
+        """Return where this process and the container itself reach ports at which it listens.
+
+        Raises:
+            UnavailableError: there is no such address.
+        """
+        if self.is_local:
+            return LOOPBACK
+        if self.docker.get_connection_mode().value == "docker_host":
+            raise UnavailableError(
+                "Sentinels and clusters need a Docker engine on this machine: name a `wheel:` "
+                "source instead."
+            )
+        return str(self.docker.bridge_ip(container_id))
+
     def address(self, container_id: str, port: int) -> tuple[str, int]:
         """Return where this process reaches `port` of a container, as testcontainers is configured.
 

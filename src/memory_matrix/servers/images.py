@@ -13,7 +13,12 @@ from memory_matrix.servers.asking import (
     redis_client,
     redis_errors,
 )
-from memory_matrix.servers.containers import ContainerNode, last_words, postgres_environment
+from memory_matrix.servers.containers import (
+    ContainerNode,
+    Network,
+    last_words,
+    postgres_environment,
+)
 from memory_matrix.servers.engine import PORTS, Engine, open_engine, refusals
 from memory_matrix.servers.launch import Launch, served
 from memory_matrix.servers.model import Server
@@ -53,17 +58,15 @@ def image_maker(launch: Launch, ports: Sequence[int]) -> Iterator[Maker]:
         UnavailableError: there is no engine or no such image.
     """
     with open_engine(launch) as engine:
-        network = _network(engine, ports) if len(ports) > 1 else ""
-        yield lambda port, part: nullcontext(ContainerNode(launch, engine, port, part, network))
-
-
-def _network(engine: Engine, ports: Sequence[int]) -> str:
-    """Run a container that only publishes `ports`, and return its number."""
-    if not engine.is_local:
-        raise UnavailableError(
-            "Sentinels and clusters need a Docker engine on this machine: name a `wheel:` source "
-            "instead."
+        network = _network(engine, ports) if len(ports) > 1 else None
+        yield Maker(
+            network.host if network else "",
+            lambda port, part: nullcontext(ContainerNode(launch, engine, port, part, network)),
         )
+
+
+def _network(engine: Engine, ports: Sequence[int]) -> Network:
+    """Run a container that only publishes `ports`."""
     container = engine.create(
         "redis",
         command=["--bind", LOOPBACK],
@@ -71,8 +74,7 @@ def _network(engine: Engine, ports: Sequence[int]) -> str:
     )
     with refusals(engine.image):
         container.start()
-    identity: str = container.id
-    return identity
+        return Network(container.id, engine.inner_host(container.id))
 
 
 def _answering(engine: Engine, container: Any, part: Part, launch: Launch) -> Server:

