@@ -137,30 +137,18 @@ def test_conc_state_keys_parallel_sessions(memory: Memory) -> None:
 
 def test_conc_first_use_8_workers(memory: Memory) -> None:
     """Eight workers open the store, make its tables and indexes and write, all at once: none fails."""
-    workers = [memory.another() for _ in range(WORKERS)]
-    for worker in workers:
-        worker.open()
 
-    def first_use(worker: Memory, number: int) -> None:
-        worker.setup()
-        if worker.offers("append"):
-            worker.say(SCOPE, f"by-{number}")
-        if worker.offers("put"):
-            worker.put(SCOPE, record(worker, f"by-{number}"))
+    def problem(round_: int) -> str | None:
+        workers = _workers_on_new_ground(memory, round_)
+        # Not memory.together: that would make the tables before the race.
+        race = calling.together([partial(_first_use, *pair) for pair in enumerate(workers)])
+        errors = [done.error for done in race if done.error is not None]
+        if errors:
+            kinds = dict(Counter(f"{type(error).__name__}: {error}" for error in errors))
+            return f"{len(errors)} of {WORKERS} workers failed at first use: {kinds}"
+        return _first_uses_lost(workers[0])
 
-    # Not memory.together: that would make the tables before the race.
-    race = calling.together([partial(first_use, each, n) for n, each in enumerate(workers)])
-    errors = [done.error for done in race if done.error is not None]
-    kinds = Counter(f"{type(error).__name__}: {error}" for error in errors)
-    expect.true(
-        not errors, f"{len(errors)} of {WORKERS} workers failed at first use: {dict(kinds)}"
-    )
-    names = [f"by-{n}" for n in range(WORKERS)]
-    if memory.offers("append"):
-        expect.contents("the texts of all workers", workers[0].texts(SCOPE), names)
-    if memory.offers("list_records"):
-        found = [each.id for each in workers[0].all_records(SCOPE)]
-        expect.contents("the records of all workers", found, names)
+    memory.rounds(3, problem)
 
 
 def test_conc_read_during_replace(memory: Memory) -> None:
@@ -339,6 +327,34 @@ def _pop_three(worker: Memory, scope: Scope) -> list[str]:
 def _put_and_get(writer: Memory, scope: Scope, written: Record) -> Record | None:
     writer.put(scope, written)
     return writer.get(scope, written.id)
+
+
+def _workers_on_new_ground(memory: Memory, round_: int) -> list[Memory]:
+    """Return store objects, opened where no table and no key of the store is yet."""
+    ground = memory.next_door() if "postgres" in memory.tested.needs else memory
+    prefix = f"{memory.env.prefix}{round_}:"
+    workers = [ground.another(prefix=prefix) for _ in range(WORKERS)]
+    for worker in workers:
+        worker.open()
+    return workers
+
+
+def _first_use(number: int, worker: Memory) -> None:
+    worker.setup()
+    if worker.offers("append"):
+        worker.say(SCOPE, f"by-{number}")
+    if worker.offers("put"):
+        worker.put(SCOPE, record(worker, f"by-{number}"))
+
+
+def _first_uses_lost(worker: Memory) -> str | None:
+    names = [f"by-{n}" for n in range(WORKERS)]
+    if worker.offers("read") and _different(worker.texts(SCOPE), names):
+        return f"of {WORKERS} messages there are {sorted(worker.texts(SCOPE))}"
+    if not worker.offers("list_records"):
+        return None
+    ids = [each.id for each in worker.all_records(SCOPE)]
+    return f"of {WORKERS} records there are {sorted(ids)}" if _different(ids, names) else None
 
 
 def _not_once(memory: Memory, scope: Scope) -> str | None:

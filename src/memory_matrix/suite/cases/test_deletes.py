@@ -15,7 +15,6 @@ from memory_matrix.suite.parts import cover
 from memory_matrix.suite.records import expect_record, expect_records
 from memory_matrix.suite.samples import messages, numbered, plain, record
 from memory_matrix.suite.sessions import delete_at, expect_session, require_deleting, say_with_ids
-from memory_matrix.suite.site import env_of, new_site
 
 GROUP = "G"
 
@@ -97,11 +96,8 @@ def test_del_by_filter_exact(memory: Memory) -> None:
 
 def test_del_in_other_schema_and_prefix(memory: Memory) -> None:
     """Deletes work in another schema and under another prefix, and only there."""
-    site = new_site(memory.site.facilities, memory.tested)
-    env = env_of(site)
-    other = memory.another(
-        postgres_dsn=env.postgres_dsn, schema=env.schema, prefix=f"{memory.env.prefix}other:"
-    )
+    place = memory.next_door() if "postgres" in memory.tested.needs else memory
+    other = place.another(prefix=f"{memory.env.prefix}other:")
     cover(
         memory,
         {

@@ -152,6 +152,7 @@ class SetsUpWithoutALock(PostgresAdapter):
         def steps() -> Steps[None]:
             yield Query(store.plans.statements.tables_ddl)
             yield Query(store.plans.statements.vectors_ddl)
+            yield Query("SELECT pg_sleep(0.02)")  # as long as the way to another machine and back
 
         store.run(Plan(steps, atomic=True, patient=True))
 
