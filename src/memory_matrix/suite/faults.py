@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from memory_matrix.servers.client import PrivateServer, Servers
+from memory_matrix.suite.outcomes import HarnessError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
 Kind = Literal["postgres", "redis"]
 Topology = Literal["single", "sentinel", "cluster"]
 S = TypeVar("S", bound="FaultyServer")
+
+_LONGEST_RELOAD = 10.0
+"""Seconds within which a server has read its settings anew."""
 
 
 class FaultyServer:
@@ -62,9 +67,17 @@ class FaultyPostgres(FaultyServer):
     """A Postgres of one test's own."""
 
     def read_only(self, on: bool = True) -> None:
-        """Let every new transaction be read-only, or no longer."""
-        self._run(f"ALTER SYSTEM SET default_transaction_read_only = {'on' if on else 'off'}")
+        """Let every transaction of new connections be read-only, or no longer.
+
+        Connections that are there follow when their server processes get round to it.
+        """
+        wanted = "on" if on else "off"
+        self._run(f"ALTER SYSTEM SET default_transaction_read_only = {wanted}")
         self._run("SELECT pg_reload_conf()")
+        ends = time.monotonic() + _LONGEST_RELOAD
+        while self._run("SHOW default_transaction_read_only", writing=False) != [(wanted,)]:
+            if time.monotonic() > ends:
+                raise HarnessError("the server does not read its settings anew")
 
     def kill_backends(self) -> int:
         """End all other connections, and return how many there were."""
@@ -75,11 +88,11 @@ class FaultyPostgres(FaultyServer):
             )
         )
 
-    def _run(self, statement: str) -> list[Any]:
+    def _run(self, statement: str, *, writing: bool = True) -> list[Any]:
         import psycopg
 
         # Its own sessions have to write where all others may not.
-        settings = "-c default_transaction_read_only=off"
+        settings = "-c default_transaction_read_only=off" if writing else ""
         with psycopg.connect(self.url, autocommit=True, options=settings) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []

@@ -36,7 +36,7 @@ def reads(memory: Memory, scope: Scope) -> Calls:
     calls: dict[str, Callable[[], Any]] = {
         "read": lambda: memory.texts(scope),
         "count": lambda: memory.count(scope),
-        "list_sessions": lambda: sorted(memory.all_sessions(scope)),
+        "list_sessions": lambda: memory.all_sessions(scope).count(scope.session),
         "get": lambda: _plain(memory, scope),
         "list_records": lambda: sorted(plains(memory.all_records(scope)), key=str),
         "list_namespaces": lambda: sorted(memory.list_namespaces(scope, scope.namespace[:1])),
