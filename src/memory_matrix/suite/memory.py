@@ -30,7 +30,7 @@ from memory_matrix.suite.embedding import as_text
 from memory_matrix.suite.faults import FaultyServer
 from memory_matrix.suite.outcomes import CaseFailed, NotOffered
 from memory_matrix.suite.proxies import Proxy, targets_of, through
-from memory_matrix.suite.site import Site, env_changes, env_of, new_site, own_server
+from memory_matrix.suite.site import Site, close_own, env_changes, env_of, new_site, own_server
 
 T = TypeVar("T")
 
@@ -116,6 +116,8 @@ class Memory:
         env = replace(self.env, **changes)
         caller = None if client is None else self._caller
         other = Memory(self.tested, env, self.site, client=client, caller=caller)
+        if not self._clean_closing:
+            other.expect_broken()
         self._others.callback(other.finish)
         return other
 
@@ -156,6 +158,7 @@ class Memory:
         self.require_kind(kind)
         site, server = own_server(self.site, kind, topology, settings or {})
         self._others.callback(server.close)
+        self._others.callback(close_own, site, kind)
         settled = env_of(site, **{**_kept(self.env), **env_changes(server, topology), **changes})
         other = Memory(self.tested, settled, site)
         other.expect_broken()

@@ -211,6 +211,12 @@ def own_server(
     return replace(site, facilities=new, redis=redis.place()), FaultyRedis(private)
 
 
+def close_own(site: Site, kind: Kind) -> None:
+    """Close the site's own ways into a server of the case's own."""
+    isolation = getattr(site.facilities, kind)
+    isolation.close()
+
+
 def env_changes(server: FaultyServer, topology: Topology) -> dict[str, Any]:
     """Return what an env says of a server that is more than one process."""
     if topology == "single":
