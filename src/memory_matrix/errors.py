@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+NO_ENGINE = "No Docker engine answers"
+"""What the reason says where a machine has no Docker engine at all."""
+
 
 class MemoryMatrixError(Exception):
     """The tool itself could not do its work (a full disk, a worker that will not start).

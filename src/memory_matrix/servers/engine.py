@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from memory_matrix.errors import UnavailableError
+from memory_matrix.errors import NO_ENGINE, UnavailableError
 from memory_matrix.matrix.model import ServerKind
 from memory_matrix.servers.asking import shortened
 from memory_matrix.servers.janitor import remove_abandoned, remove_containers, watched
@@ -151,7 +151,7 @@ def _engine(image: str) -> tuple[Any, str]:
         return DockerClient(), testcontainers_config.hub_image_name_prefix + image
     except DockerException as error:
         raise UnavailableError(
-            f"No Docker engine answers ({shortened(error, 160)}): start one, or name a `wheel:` "
+            f"{NO_ENGINE} ({shortened(error, 160)}): start one, or name a `wheel:` "
             "source instead."
         ) from None
 
