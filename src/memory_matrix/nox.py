@@ -132,10 +132,15 @@ def _of_suite(run: _Runs, each: dict[str, Session]) -> _Function:
 
 
 def _of_all(offered: Offered) -> _Function:
+    count = len(offered.sessions)
+
     def everything(session: nox.Session) -> None:
+        if not count:
+            session.error(
+                f"The suite has nothing to run: name in {offered.file} a server that its stores need."
+            )
         session.log(f"The reports are in {REPORTS}.")
 
-    count = len(offered.sessions)
     everything.__doc__ = f"Test the stores of {offered.file} in all environments: {count} sessions."
     return everything
 

@@ -61,19 +61,13 @@ def find(folder: Path, config: str | Path | None = None) -> Path | None:
 
 
 def offer(file: Path, *, by_serializer: bool = False) -> Offered:
-    """Return what a matrix file offers.
+    """Return what a matrix file offers; no sessions where its suite has nothing to run.
 
     Raises:
-        UsageError: something in the file is wrong, or its suite has nothing to run.
+        UsageError: something in the file is wrong.
     """
     matrix = read.read(file)
-    found = sessions.sessions(matrix, by_serializer=by_serializer)
-    if not found:
-        raise UsageError(
-            f"{file}: the suite has nothing to run: name environments, and in [servers] a server of a "
-            "kind that its stores need."
-        )
-    return Offered(file, matrix, found)
+    return Offered(file, matrix, sessions.sessions(matrix, by_serializer=by_serializer))
 
 
 def suite_command(
