@@ -166,7 +166,7 @@ class ReturnsEarly(_Leaky):
         return found
 
 
-@mutant("pool_after_cancelled_call", raises=True)
+@mutant("pool_after_cancelled_call")
 class KeepsConnectionsOfTheCancelled(AsyncPostgresAdapter):
     """Gives a connection back only when it is not cancelled."""
 
