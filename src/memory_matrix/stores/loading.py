@@ -147,6 +147,8 @@ def _adapter(found: Any, source: str) -> Any:
         return adapter
     try:
         return adapter()
+    except UsageError as error:  # such as a library that is missing
+        raise UsageError(f"{source}: {error}") from error
     except Exception as error:
         raise UsageError(
             f"{source}: the adapter cannot be made: {type(error).__name__}: {_line(error)}."

@@ -43,6 +43,9 @@ class Policy:
 
     # What is kept of odd values.
     nul: Keeping = _declared("refuse", "a NUL character in text, metadata or an id")
+    metadata_nul: Literal["as-text", "keep", "clean", "refuse"] = _declared(
+        "as-text", "a NUL character in metadata, where that is not as in text"
+    )
     surrogate: Keeping = _declared("refuse", "a lone surrogate in text or metadata")
     nan: Literal["keep", "none", "refuse"] = _declared("refuse", "NaN and infinity in metadata")
     negative_zero: Literal["keep", "drop"] = _declared("keep", "the sign of -0.0 in metadata")
@@ -94,8 +97,10 @@ class Policy:
     late_write_after_delete: Literal["refuse", "drop", "revive"] = _declared(
         "refuse", "a write with a handle that was loaded before the session was deleted"
     )
-    batch: Literal["atomic", "reports"] = _declared(
-        "atomic", "a batch with one bad record: none is stored, or the error says which are"
+    batch: Literal["atomic", "reports", "single"] = _declared(
+        "atomic",
+        "a batch with one bad record: none is stored, or the error says which are; single: it has no "
+        "batches, each message of an append is a write of its own",
     )
     duplicate_ids: Ids = _declared("last-wins", "one id twice in a batch")
     same_id: Ids = _declared("last-wins", "putting an id that is there")

@@ -69,6 +69,13 @@ Vector: TypeAlias = tuple[float, ...]
 Level = Literal["session", "user", "app"]
 
 
+class NotOffered(Exception):  # noqa: N818 - no error: the store does not claim to do this
+    """The adapter's abilities or its policy rule the case out; the text says which.
+
+    An adapter raises it from a call that this release of its library has not.
+    """
+
+
 @dataclass(frozen=True)
 class Scope:
     """Whose memory it is. An adapter maps the parts that its library has: `policy.scope_parts`."""

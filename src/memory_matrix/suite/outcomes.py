@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from memory_matrix.stores.protocol import NotOffered
+
+__all__ = ["CaseFailed", "CaseOutcome", "CaseSkipped", "HarnessError", "NotOffered"]
+
 CaseOutcome = Literal["passed", "failed", "error", "not-offered", "waived", "skipped"]
-
-
-class NotOffered(Exception):  # noqa: N818 - no error: the store does not claim to do this
-    """The adapter's abilities or its policy rule the case out; the text says which."""
 
 
 class CaseSkipped(Exception):  # noqa: N818 - no error: something that the case needs is not here

@@ -207,9 +207,10 @@ def _namespaces_stay_apart(
 def _longer_namespaces_are_listed(memory: Memory) -> None:
     """Fail unless a namespace lists its own records and those below it, by whole parts."""
     memory.require("list_records")
-    for namespace in (("n",), ("n", "b"), ("nb",), ("n.b",)):
-        record = _record(memory, "/".join(namespace), "text")
-        memory.put(Scope(namespace=namespace), record)
+    for namespace in (("n",), ("n", "b"), ("nb",)):
+        memory.put(Scope(namespace=namespace), _record(memory, "/".join(namespace), "text"))
+    dotted = Scope(namespace=("n.b",))  # which may be refused
+    memory.attempt(partial(memory.put, dotted, _record(memory, "n.b", "text")))
     listed = [each.id for each in memory.all_records(Scope(namespace=("n",)))]
     expect.contents("the records at and below the namespace n", listed, ["n", "n/b"])
 

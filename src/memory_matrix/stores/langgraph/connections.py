@@ -1,0 +1,56 @@
+"""What savers and stores have in common: how they are opened, and a look at their tables from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from memory_matrix.stores.protocol import RawRow, StoreEnv
+from memory_matrix.stores.requiring import required
+
+PROJECT = "langgraph-checkpoint-postgres"
+
+StackT = TypeVar("StackT", ExitStack, AsyncExitStack)
+
+
+@dataclass(frozen=True)
+class Opened(Generic[StackT]):
+    """One of the library's objects, with what has to be left when it is closed."""
+
+    library: Any
+    env: StoreEnv
+    stack: StackT
+
+
+def refusals() -> tuple[type[Exception], ...]:
+    """Return the errors by which the library refuses.
+
+    It hands on what psycopg says of connections, which its callers give it; what psycopg says of data
+    is no refusal but a value that the library should have checked or cleaned.
+    """
+    operational: type[Exception] = required(PROJECT, "psycopg", "OperationalError")
+    return (ValueError, TypeError, LookupError, operational)
+
+
+def execute(env: StoreEnv, statement: str, *parameters: Any) -> list[Any]:
+    """Run SQL in the store's schema, on a connection of its own; return the rows."""
+    connect = required(PROJECT, "psycopg", "connect")
+    with connect(env.postgres_dsn, autocommit=True, application_name="outside") as connection:
+        cursor = connection.execute(statement, parameters or None)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+def rows(env: StoreEnv, tables: Sequence[str], column: str, key: str) -> list[RawRow]:
+    """Return the rows of `tables` whose `column` is `key`; those that are not there have none."""
+    found = []
+    for table in tables:
+        if execute(env, "SELECT to_regclass(%s)", table) == [(None,)]:
+            continue
+        statement = (
+            "SELECT (row - 'embedding' - 'value')::text, (row ->> 'expires_at')::timestamptz"
+            f' FROM "{table}" AS each, to_jsonb(each) AS row WHERE "{column}" = %s'
+        )
+        found += [RawRow(table, *row) for row in execute(env, statement, key)]
+    return found

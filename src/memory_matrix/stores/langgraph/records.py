@@ -1,0 +1,333 @@
+"""Adapters for LangGraph's Postgres stores: an item is a record, found by the embedding of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack
+from typing import Any
+
+from memory_matrix.stores.langgraph.connections import PROJECT, Opened, execute, refusals, rows
+from memory_matrix.stores.langgraph.savers import open_pool
+from memory_matrix.stores.policy import Policy
+from memory_matrix.stores.protocol import Compare, Filter, Page, RawRow, Record, Scope, StoreEnv
+from memory_matrix.stores.requiring import offered, required
+
+TABLES = ("store", "store_vectors")
+TEXT = "memory_text"
+"""The field of an item's value that holds the text; metadata are the fields beside it."""
+DEFAULT_LIMIT = 10
+"""As many items as `search` gives where nobody says."""
+METRICS = {"cosine": "cosine", "l2": "l2", "ip": "inner_product"}
+COMPARISONS = ("eq", "ne", "lt", "lte", "gt", "gte")
+
+POLICY = Policy(
+    nul="refuse",
+    surrogate="refuse",
+    nan="refuse",
+    non_string_keys="text",
+    value_kinds={"tuple": "plain"},
+    scope_parts=(),
+    record_parts=("namespace",),
+    namespaces="prefix",
+    namespace_wildcard="*",
+    list_order="updated",
+    list_direction="down",
+    default_limit=DEFAULT_LIMIT,
+    connection="single",
+    ttl="record",
+    ttl_refresh="read",
+    ttl_on_update="clear",
+    ttl_zero="expired",
+    search_by="text",
+    vectors="no",
+    dimensions="one",
+    metrics=tuple(METRICS),
+    index="hnsw",
+    filters=(*COMPARISONS, "and"),
+    ne_matches_missing=False,
+)
+
+Open = Opened[ExitStack]
+AsyncOpen = Opened[AsyncExitStack]
+
+
+class _Store:
+    """What a plain and an async store share."""
+
+    needs = ("postgres",)
+    policy = POLICY
+    _module: str
+    _name: str
+
+    def __init__(self) -> None:
+        self._store = offered(PROJECT, self._module, self._name)
+        self._put_op = offered(PROJECT, "langgraph.store.base", "PutOp")
+        self.refusals = refusals()
+
+    def tables(self, store: Any) -> list[str]:
+        """Return the tables that hold items."""
+        return list(TABLES)
+
+    def indexes(self, store: Open | AsyncOpen) -> list[str]:
+        """Return the names of the vector indexes."""
+        found = execute(
+            store.env,
+            "SELECT indexname FROM pg_indexes WHERE schemaname = %s AND indexdef LIKE '%% USING hnsw %%'",
+            store.env.schema,
+        )
+        return [name for (name,) in found]
+
+    def raw_rows(self, store: Open | AsyncOpen, scope: Scope) -> list[RawRow]:
+        """Return the rows of the items of a namespace; their vectors go with them."""
+        return rows(store.env, TABLES[:1], "prefix", _joined(scope))
+
+    def expire_now(self, store: Open | AsyncOpen, scope: Scope) -> None:
+        """Set the end of the namespace's items back."""
+        execute(
+            store.env,
+            "UPDATE store SET expires_at = now() - interval '1 hour'"
+            " WHERE prefix = %s AND expires_at IS NOT NULL",
+            _joined(scope),
+        )
+
+    def _settings(self, env: StoreEnv) -> dict[str, Any]:
+        """Return what the library's store is made with."""
+        index = {
+            "dims": env.dimensions,
+            "embed": env.embed,
+            "fields": [TEXT],
+            "distance_type": METRICS.get(env.metric, env.metric),
+        }
+        return {"index": index} if env.embed is not None else {}
+
+    def _puts(self, scope: Scope, records: Sequence[Record], ttl: float | None) -> list[Any]:
+        return [
+            self._put_op(scope.namespace, each.id, _value(each), **_living(ttl)) for each in records
+        ]
+
+
+class PostgresStore(_Store):
+    """`PostgresStore.from_conn_string`: one connection, with an index by embeddings."""
+
+    _module = "langgraph.store.postgres"
+    _name = "PostgresStore"
+
+    @property
+    def twin(self) -> AsyncPostgresStore:
+        """The async store."""
+        return AsyncPostgresStore()
+
+    def open(self, env: StoreEnv) -> Open:
+        """Return a store with a connection of its own."""
+        stack = ExitStack()
+        opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
+        return Opened(stack.enter_context(opening), env, stack)
+
+    def setup(self, store: Open) -> None:
+        """Run the migrations."""
+        store.library.setup()
+
+    def close(self, store: Open) -> None:
+        """Close the connection."""
+        store.stack.close()
+
+    def put(self, store: Open, scope: Scope, record: Record, *, ttl: float | None = None) -> None:
+        """Put an item."""
+        store.library.put(scope.namespace, record.id, _value(record), **_living(ttl))
+
+    def put_many(
+        self, store: Open, scope: Scope, records: Sequence[Record], *, ttl: float | None = None
+    ) -> None:
+        """Put items in one batch."""
+        store.library.batch(self._puts(scope, records, ttl))
+
+    def get(self, store: Open, scope: Scope, id: str) -> Record | None:
+        """Return an item."""
+        return _found(store.library.get(scope.namespace, id))
+
+    def delete(self, store: Open, scope: Scope, id: str) -> None:
+        """Delete an item."""
+        store.library.delete(scope.namespace, id)
+
+    def list_records(
+        self,
+        store: Open,
+        scope: Scope,
+        *,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        cursor: int | None = None,
+    ) -> Page:
+        """Return a page of the items at and below a namespace; a cursor is an offset."""
+        asked = _listing(filter, limit, cursor)
+        return _page(store.library.search(scope.namespace, **asked), asked)
+
+    def list_namespaces(
+        self, store: Open, scope: Scope, prefix: tuple[str, ...]
+    ) -> list[tuple[str, ...]]:
+        """Return the namespaces at and below `prefix`."""
+        return list(store.library.list_namespaces(prefix=prefix))
+
+    def search(
+        self, store: Open, scope: Scope, query: str, k: int, *, filter: Filter | None = None
+    ) -> list[tuple[str, float]]:
+        """Return the keys of the items most like a text, with their scores."""
+        found = store.library.search(scope.namespace, query=query, limit=k, filter=_wanted(filter))
+        return _scored(found)
+
+
+class TunedPostgresStore(PostgresStore):
+    """`PostgresStore` as it has to be set up: expired items are left out, scans go on, on a pool."""
+
+    policy = POLICY
+
+    def open(self, env: StoreEnv) -> Open:
+        """Return a store with a pool of its own."""
+        info = required(PROJECT, "psycopg.conninfo", "conninfo_to_dict")(env.postgres_dsn)
+        options = f"{info.get('options', '')} -c hnsw.iterative_scan=strict_order"
+        stack = ExitStack()
+        pool = stack.enter_context(open_pool(env, options=options))
+        ttl = {"omit_expired": True}
+        return Opened(self._store(pool, ttl=ttl, **self._settings(env)), env, stack)
+
+
+class AsyncPostgresStore(_Store):
+    """`AsyncPostgresStore.from_conn_string`."""
+
+    _module = "langgraph.store.postgres"
+    _name = "AsyncPostgresStore"
+
+    @property
+    def twin(self) -> PostgresStore:
+        """The plain store."""
+        return PostgresStore()
+
+    async def open(self, env: StoreEnv) -> AsyncOpen:
+        """Return a store with a connection of its own."""
+        stack = AsyncExitStack()
+        opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
+        return Opened(await stack.enter_async_context(opening), env, stack)
+
+    async def setup(self, store: AsyncOpen) -> None:
+        """Run the migrations."""
+        await store.library.setup()
+
+    async def close(self, store: AsyncOpen) -> None:
+        """Close the connection."""
+        await store.stack.aclose()
+
+    async def put(
+        self, store: AsyncOpen, scope: Scope, record: Record, *, ttl: float | None = None
+    ) -> None:
+        """Put an item."""
+        await store.library.aput(scope.namespace, record.id, _value(record), **_living(ttl))
+
+    async def put_many(
+        self, store: AsyncOpen, scope: Scope, records: Sequence[Record], *, ttl: float | None = None
+    ) -> None:
+        """Put items in one batch."""
+        await store.library.abatch(self._puts(scope, records, ttl))
+
+    async def get(self, store: AsyncOpen, scope: Scope, id: str) -> Record | None:
+        """Return an item."""
+        return _found(await store.library.aget(scope.namespace, id))
+
+    async def delete(self, store: AsyncOpen, scope: Scope, id: str) -> None:
+        """Delete an item."""
+        await store.library.adelete(scope.namespace, id)
+
+    async def list_records(
+        self,
+        store: AsyncOpen,
+        scope: Scope,
+        *,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        cursor: int | None = None,
+    ) -> Page:
+        """Return a page of the items at and below a namespace; a cursor is an offset."""
+        asked = _listing(filter, limit, cursor)
+        return _page(await store.library.asearch(scope.namespace, **asked), asked)
+
+    async def list_namespaces(
+        self, store: AsyncOpen, scope: Scope, prefix: tuple[str, ...]
+    ) -> list[tuple[str, ...]]:
+        """Return the namespaces at and below `prefix`."""
+        return list(await store.library.alist_namespaces(prefix=prefix))
+
+    async def search(
+        self, store: AsyncOpen, scope: Scope, query: str, k: int, *, filter: Filter | None = None
+    ) -> list[tuple[str, float]]:
+        """Return the keys of the items most like a text, with their scores."""
+        asked = {"query": query, "limit": k, "filter": _wanted(filter)}
+        return _scored(await store.library.asearch(scope.namespace, **asked))
+
+
+def _joined(scope: Scope) -> str:
+    """Return a namespace as the library's tables have it."""
+    return ".".join(scope.namespace)
+
+
+def _value(record: Record) -> dict[str, Any]:
+    return {**record.metadata, TEXT: record.text}
+
+
+def _living(ttl: float | None) -> dict[str, float]:
+    """Return a time to live of seconds as the library takes it, in minutes."""
+    return {} if ttl is None else {"ttl": ttl / 60}
+
+
+def _found(item: Any) -> Record | None:
+    return None if item is None else _record(item)
+
+
+def _record(item: Any) -> Record:
+    return Record(
+        id=item.key,
+        text=item.value[TEXT],
+        metadata={key: value for key, value in item.value.items() if key != TEXT},
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+    )
+
+
+def _scored(found: Sequence[Any]) -> list[tuple[str, float]]:
+    return [(item.key, item.score) for item in found]
+
+
+def _listing(wanted: Filter | None, limit: int | None, cursor: int | None) -> dict[str, Any]:
+    return {
+        "filter": _wanted(wanted),
+        "limit": DEFAULT_LIMIT if limit is None else limit,
+        "offset": cursor or 0,
+    }
+
+
+def _page(found: Sequence[Any], asked: Mapping[str, Any]) -> Page:
+    more = asked["limit"] > 0 and len(found) == asked["limit"]
+    return Page([_record(each) for each in found], asked["offset"] + len(found) if more else None)
+
+
+def _wanted(wanted: Filter | None) -> dict[str, Any] | None:
+    """Return a filter as the library takes it: operators by field, all of which must hold.
+
+    Raises:
+        ValueError: it asks one field the same thing twice, which the library cannot.
+    """
+    if wanted is None:
+        return None
+    fields: dict[str, dict[str, Any]] = {}
+    for each in _comparisons(wanted):
+        operators = fields.setdefault(each.field, {})
+        if f"${each.op}" in operators:
+            raise ValueError(f"the store takes one {each.op} for the field {each.field!r}")
+        operators[f"${each.op}"] = each.value
+    return dict(fields)
+
+
+def _comparisons(wanted: Filter) -> list[Compare]:
+    if isinstance(wanted, Compare):
+        return [wanted]
+    if wanted.op != "and":
+        raise ValueError(f"the store has no filter {wanted.op!r}")
+    return [each for below in wanted.filters for each in _comparisons(below)]

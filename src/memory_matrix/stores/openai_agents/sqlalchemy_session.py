@@ -1,0 +1,129 @@
+"""The adapter for `SQLAlchemySession`, on Postgres through asyncpg as its documentation has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memory_matrix.stores.openai_agents.items import POLICY, PROJECT, items, message, messages
+from memory_matrix.stores.protocol import Message, RawRow, Scope, StoreEnv
+from memory_matrix.stores.requiring import required
+
+WITH_EXTRA = f"{PROJECT}[sqlalchemy]"
+SESSIONS, MESSAGES = "agent_sessions", "agent_messages"
+
+_SETTING = re.compile(r"-c\s*([\w.]+)=(\S*)")
+_CORRUPT = f"""
+    UPDATE {MESSAGES} SET message_data = '{{not json' WHERE id =
+    (SELECT id FROM {MESSAGES} WHERE session_id = :session ORDER BY created_at, id
+     LIMIT 1 OFFSET :index)
+"""  # noqa: S608 - own names
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An engine, for sessions that are made when they are used."""
+
+    engine: Any
+    owned: bool
+
+
+class SQLAlchemySession:
+    """One session object per call, all on one engine; the session's id is the scope's session."""
+
+    needs = ("postgres",)
+    policy = replace(POLICY, limit_zero="none", limit_negative="refuse")
+
+    def __init__(self) -> None:
+        module = "agents.extensions.memory.sqlalchemy_session"
+        self._session = required(WITH_EXTRA, module, "SQLAlchemySession")
+        self._engine = required(WITH_EXTRA, "sqlalchemy.ext.asyncio", "create_async_engine")
+        self._url = required(WITH_EXTRA, "sqlalchemy.engine", "make_url")
+        self._text = required(WITH_EXTRA, "sqlalchemy", "text")
+        errors = ("OperationalError", "InterfaceError", "TimeoutError")
+        own = (required(WITH_EXTRA, "sqlalchemy.exc", error) for error in errors)
+        self.refusals = (ValueError, TypeError, LookupError, ConnectionError, *own)
+
+    def open(self, env: StoreEnv) -> Opened:
+        """Return an engine of its own; it connects when it is used."""
+        return Opened(self.client(env), owned=True)
+
+    def client(self, env: StoreEnv) -> Any:
+        """Return an engine."""
+        url = self._url(env.postgres_dsn)
+        settings = dict(_SETTING.findall(url.query.get("options", "")))
+        settings["application_name"] = url.query.get("application_name", "")
+        return self._engine(
+            url.set(drivername="postgresql+asyncpg").difference_update_query(
+                ["options", "application_name"]
+            ),
+            pool_size=env.pool_size,
+            max_overflow=0,
+            pool_timeout=env.wait,
+            connect_args={"server_settings": settings, "timeout": env.wait},
+        )
+
+    def open_with(self, env: StoreEnv, client: Any) -> Opened:
+        """Return sessions on an engine of the caller's."""
+        return Opened(client, owned=False)
+
+    async def client_works(self, client: Any) -> bool:
+        """Return whether the engine answers."""
+        async with client.connect() as connection:
+            return bool(await connection.scalar(self._text("SELECT true")))
+
+    async def close_client(self, client: Any) -> None:
+        """Close the engine's connections."""
+        await client.dispose()
+
+    async def setup(self, store: Opened) -> None:
+        """Make the tables, as the first use of a session does."""
+        await self._of(store, "setup").get_items(limit=1)
+
+    async def close(self, store: Opened) -> None:
+        """Close the engine's connections."""
+        if store.owned:
+            await store.engine.dispose()
+
+    async def append(self, store: Opened, scope: Scope, given: Sequence[Message]) -> None:
+        """Add items."""
+        await self._of(store, scope.session).add_items(items(given))
+
+    async def read(self, store: Opened, scope: Scope, *, limit: int | None = None) -> list[Message]:
+        """Return the items, or the newest."""
+        return messages(await self._of(store, scope.session).get_items(limit=limit))
+
+    async def pop(self, store: Opened, scope: Scope) -> Message | None:
+        """Remove and return the newest item."""
+        item = await self._of(store, scope.session).pop_item()
+        return None if item is None else message(item)
+
+    async def clear(self, store: Opened, scope: Scope) -> None:
+        """Delete the session."""
+        await self._of(store, scope.session).clear_session()
+
+    def tables(self, store: Opened) -> list[str]:
+        """Return the tables of sessions and messages."""
+        return [SESSIONS, MESSAGES]
+
+    async def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
+        """Return the rows of a session."""
+        found = []
+        async with store.engine.connect() as connection:
+            for table, column in ((SESSIONS, "session_id"), (MESSAGES, "id")):
+                statement = f"SELECT {column} FROM {table} WHERE session_id = :session"  # noqa: S608 - own names
+                rows = await connection.execute(self._text(statement), {"session": scope.session})
+                found += [RawRow(table, str(key)) for (key,) in rows]
+        return found
+
+    async def corrupt(self, store: Opened, scope: Scope, index: int) -> None:
+        """Cut an item's JSON off."""
+        async with store.engine.begin() as connection:
+            await connection.execute(
+                self._text(_CORRUPT), {"session": scope.session, "index": index}
+            )
+
+    def _of(self, store: Opened, session: str) -> Any:
+        return self._session(session, engine=store.engine, create_tables=True)

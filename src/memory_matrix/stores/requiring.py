@@ -1,0 +1,54 @@
+"""Import the library that an adapter is for, when it is first needed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from memory_matrix.errors import UsageError
+from memory_matrix.stores.protocol import NotOffered
+
+
+def required(project: str, module: str, name: str) -> Any:
+    """Return `name` of `module`, which the PyPI project `project` brings.
+
+    Raises:
+        UsageError: it cannot be imported here.
+    """
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"{module}.{name} cannot be imported ({error}): add a release of {project} that has it to "
+            "the environment's packages."
+        ) from error
+
+
+def offered(project: str, module: str, name: str) -> Any:
+    """Return `name` of `module`, or what refuses every use where the installed release has it not.
+
+    Raises:
+        UsageError: there is no release of `project` at all.
+    """
+    try:
+        return required(project, module, name)
+    except UsageError:
+        try:
+            return _Absent(f"{project} {version(project)} has no {name}")
+        except PackageNotFoundError:
+            pass
+        raise
+
+
+class _Absent:
+    """Stands for what a release has not: whatever is wanted of it is not offered."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotOffered(self._reason)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        raise NotOffered(self._reason)
