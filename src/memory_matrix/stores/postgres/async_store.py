@@ -271,7 +271,7 @@ class AsyncPostgresStore:
 
     async def _attempt(self, plan: Plan[T], deadline: Deadline) -> T:
         run = Run(plan)
-        async with self._lender.lend(deadline.left) as connection:
+        async with self._lender.lend(min(deadline.left, self._wait)) as connection:
             if self.plans.found is None and not plan.patient:
                 ready = self.plans.ready()
                 await self._carry_out(ready, Run(ready), connection, deadline)

@@ -269,7 +269,7 @@ class PostgresStore:
 
     def _attempt(self, plan: Plan[T], deadline: Deadline) -> T:
         run = Run(plan)
-        with self._lender.lend(deadline.left) as connection:
+        with self._lender.lend(min(deadline.left, self._wait)) as connection:
             if self.plans.found is None and not plan.patient:
                 ready = self.plans.ready()
                 self._carry_out(ready, Run(ready), connection, deadline)
