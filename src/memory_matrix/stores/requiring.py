@@ -50,5 +50,5 @@ class _Absent:
     def __getattr__(self, name: str) -> Any:
         raise NotOffered(self._reason)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *_: Any, **__: Any) -> Any:
         raise NotOffered(self._reason)

@@ -12,6 +12,12 @@ from memory_matrix.stores.requiring import required
 
 PROJECT = "langgraph-checkpoint-postgres"
 
+_ROWS = """
+    SELECT (row - 'value' - 'expires_at')::text, (row ->> 'expires_at')::timestamptz
+    FROM {table} AS each, to_jsonb(each) AS row WHERE {column} = %s
+"""
+"""Some releases have no column of that name."""
+
 StackT = TypeVar("StackT", ExitStack, AsyncExitStack)
 
 
@@ -48,9 +54,6 @@ def rows(env: StoreEnv, tables: Sequence[str], column: str, key: str) -> list[Ra
     for table in tables:
         if execute(env, "SELECT to_regclass(%s)", table) == [(None,)]:
             continue
-        statement = (
-            "SELECT (row - 'embedding' - 'value')::text, (row ->> 'expires_at')::timestamptz"
-            f' FROM "{table}" AS each, to_jsonb(each) AS row WHERE "{column}" = %s'
-        )
+        statement = _ROWS.format(table=table, column=column)
         found += [RawRow(table, *row) for row in execute(env, statement, key)]
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
+from dataclasses import replace
 from typing import Any
 
 from memory_matrix.stores.langgraph.connections import PROJECT, Opened, execute, refusals, rows
@@ -119,9 +120,9 @@ class PostgresStore(_Store):
 
     def open(self, env: StoreEnv) -> Open:
         """Return a store with a connection of its own."""
-        stack = ExitStack()
-        opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
-        return Opened(stack.enter_context(opening), env, stack)
+        with ExitStack() as stack:
+            opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
+            return Opened(stack.enter_context(opening), env, stack.pop_all())
 
     def setup(self, store: Open) -> None:
         """Run the migrations."""
@@ -179,16 +180,16 @@ class PostgresStore(_Store):
 class TunedPostgresStore(PostgresStore):
     """`PostgresStore` as it has to be set up: expired items are left out, scans go on, on a pool."""
 
-    policy = POLICY
+    policy = replace(POLICY, connection="pool")
 
     def open(self, env: StoreEnv) -> Open:
         """Return a store with a pool of its own."""
         info = required(PROJECT, "psycopg.conninfo", "conninfo_to_dict")(env.postgres_dsn)
         options = f"{info.get('options', '')} -c hnsw.iterative_scan=strict_order"
-        stack = ExitStack()
-        pool = stack.enter_context(open_pool(env, options=options))
-        ttl = {"omit_expired": True}
-        return Opened(self._store(pool, ttl=ttl, **self._settings(env)), env, stack)
+        settings = {"ttl": {"omit_expired": True}, **self._settings(env)}
+        with ExitStack() as stack:
+            pool = stack.enter_context(open_pool(env, options=options))
+            return Opened(self._store(pool, **settings), env, stack.pop_all())
 
 
 class AsyncPostgresStore(_Store):
@@ -204,9 +205,9 @@ class AsyncPostgresStore(_Store):
 
     async def open(self, env: StoreEnv) -> AsyncOpen:
         """Return a store with a connection of its own."""
-        stack = AsyncExitStack()
-        opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
-        return Opened(await stack.enter_async_context(opening), env, stack)
+        async with AsyncExitStack() as stack:
+            opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
+            return Opened(await stack.enter_async_context(opening), env, stack.pop_all())
 
     async def setup(self, store: AsyncOpen) -> None:
         """Run the migrations."""

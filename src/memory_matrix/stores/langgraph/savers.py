@@ -91,9 +91,9 @@ class PostgresSaver(_Saver):
 
     def open(self, env: StoreEnv) -> Open:
         """Return a saver with a connection of its own."""
-        stack = ExitStack()
-        saver = stack.enter_context(self._saver.from_conn_string(env.postgres_dsn))
-        return Opened(saver, env, stack)
+        with ExitStack() as stack:
+            saver = stack.enter_context(self._saver.from_conn_string(env.postgres_dsn))
+            return Opened(saver, env, stack.pop_all())
 
     def setup(self, store: Open) -> None:
         """Run the migrations."""
@@ -129,9 +129,9 @@ class PooledPostgresSaver(PostgresSaver):
 
     def open(self, env: StoreEnv) -> Open:
         """Return a saver with a pool of its own."""
-        stack = ExitStack()
-        pool = stack.enter_context(open_pool(env))
-        return Opened(self._saver(pool), env, stack)
+        with ExitStack() as stack:
+            pool = stack.enter_context(open_pool(env))
+            return Opened(self._saver(pool), env, stack.pop_all())
 
 
 class AsyncPostgresSaver(_Saver):
@@ -152,9 +152,9 @@ class AsyncPostgresSaver(_Saver):
 
     async def open(self, env: StoreEnv) -> AsyncOpen:
         """Return a saver with a connection of its own."""
-        stack = AsyncExitStack()
-        saver = await stack.enter_async_context(self._saver.from_conn_string(env.postgres_dsn))
-        return Opened(saver, env, stack)
+        async with AsyncExitStack() as stack:
+            opening = self._saver.from_conn_string(env.postgres_dsn)
+            return Opened(await stack.enter_async_context(opening), env, stack.pop_all())
 
     async def setup(self, store: AsyncOpen) -> None:
         """Run the migrations."""
