@@ -40,11 +40,16 @@ POLICY = Policy(
     idempotent_by="id",
     cluster="yes",
     sentinel="yes",
+    reconnect_calls=0,
     ttl="both",
     metrics=METRICS,
     filters=FILTER_OPERATORS,
     time_filter="inclusive",
     threshold="inclusive",
+    score_range=(
+        -1.0,
+        1.0,
+    ),  # of the cosine; 1 / (1 + distance) is in it, the inner product need not
     recall=1.0,
 )
 

@@ -16,6 +16,7 @@ from memory_matrix.stores.redis.values import (
     Shapes,
     digits,
     how_many,
+    instances,
     message_id_bytes,
     text_bytes,
     ttl_bytes,
@@ -23,6 +24,8 @@ from memory_matrix.stores.redis.values import (
     write_id_bytes,
 )
 
+_MOST = 1_000_000
+"""How many messages one call can write: what the server's protocol bears."""
 _PAGE = 500
 """How many sessions a listing asks for at once, so that the server is free in between."""
 
@@ -115,11 +118,11 @@ class Conversations:
         """Return a page of the ids of the user's sessions, in the order of their creation."""
         most, from_ = how_many(limit), begin(cursor)
         size = _PAGE if most < 0 else min(most + 1, _PAGE)
-        index = self.keys.session(scope).index
+        indexes = self.keys.session(scope).shared
         bases = [self.keys.base(scope, kind) for kind in ("session", "messages", "state", "writes")]
         members: list[bytes] = []
         while most != 0:
-            call = Call(script("list_sessions"), [index], [from_, size, *bases])
+            call = Call(script("list_sessions"), indexes, [from_, size, *bases])
             (found,) = answer((yield call), "The index of sessions")
             members += found
             if len(found) < size or 0 <= most < len(members):
@@ -151,7 +154,7 @@ class Conversations:
         if shared:
             call = Call(script("get_shared"), [shared])
         else:
-            call = Call(script("get_state"), self.keys.session(scope).all)
+            call = Call(script("get_state"), self.keys.session(scope).own)
         (flat,) = answer((yield call), _name(scope))
         return {
             key.decode(): self.shapes.payloads.loads(value, f"State {key!r}")["value"]
@@ -177,12 +180,13 @@ class Conversations:
         raise RefusedError(f"There is no state level {level!r}; there are session, user and app.")
 
     def _read(self, scope: Scope, limit: int) -> Plan[Sequence[Any]]:
-        call = Call(script("read"), self.keys.session(scope).all, [limit])
+        call = Call(script("read"), self.keys.session(scope).own, [limit])
         return answer((yield call), _name(scope))
 
     def _write(self, scope: Scope, messages: Sequence[Message], mode: bytes, known: _Known) -> Call:
         now = self.shapes.now()
-        encoded_messages = [self.shapes.message_bytes(each, now) for each in messages]
+        each_of = instances(messages, Message, _MOST)
+        encoded_messages = [self.shapes.message_bytes(each, now) for each in each_of]
         return self._change("append", scope, known, mode, known.version, *encoded_messages)
 
     def _change(

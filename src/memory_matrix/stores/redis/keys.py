@@ -16,13 +16,14 @@ from memory_matrix.stores.redis.values import text_bytes
 
 @dataclass(frozen=True)
 class SessionKeys:
-    """The keys of one session, and the index of its user's sessions."""
+    """The keys of one session, and the indexes of its user's sessions."""
 
     meta: bytes
     messages: bytes
     state: bytes
     writes: bytes
     index: bytes
+    expiries: bytes
 
     @property
     def own(self) -> tuple[bytes, ...]:
@@ -30,9 +31,14 @@ class SessionKeys:
         return (self.meta, self.messages, self.state, self.writes)
 
     @property
+    def shared(self) -> tuple[bytes, bytes]:
+        """Those of all sessions of the user."""
+        return (self.index, self.expiries)
+
+    @property
     def all(self) -> tuple[bytes, ...]:
         """In the order that the scripts take them."""
-        return (*self.own, self.index)
+        return (*self.own, *self.shared)
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,7 @@ class Keys:
             base + b":state:" + name,
             base + b":writes:" + name,
             base + b":sessions",
+            base + b":session-expiries",
         )
 
     def records(self, scope: Scope) -> RecordKeys:

@@ -112,7 +112,7 @@ class Link:
             except FAILURES as error:
                 left = self._limits.wait - (time.monotonic() - start)
                 pause = pause_before_next(error, tries, left, call)
-                if pause is None:
+                if pause is None or self._closed:
                     raise as_store_error(error, call.script.name) from error
                 time.sleep(pause)
                 tries += 1
@@ -218,7 +218,7 @@ class AsyncLink:
             except FAILURES as error:
                 left = self._limits.wait - (time.monotonic() - start)
                 pause = pause_before_next(error, tries, left, call)
-                if pause is None:
+                if pause is None or self._closed:
                     raise as_store_error(error, call.script.name) from error
                 await asyncio.sleep(pause)
                 tries += 1

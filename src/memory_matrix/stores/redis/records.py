@@ -28,6 +28,7 @@ from memory_matrix.stores.redis.values import (
     Shapes,
     digits,
     how_many,
+    instances,
     number,
     text_bytes,
     ttl_bytes,
@@ -98,9 +99,8 @@ class Records:
             *(keys.base, namespace_name(scope.namespace)),
             *(ttl_bytes(ttl), write_id_bytes(write_id)),
         ]
-        body = [field for record in records for field in self._fields(record)]
-        if len(records) > _MOST:
-            raise RefusedError(f"{len(records)} records are too many for one call: {_MOST} fit.")
+        each_of = instances(records, Record, _MOST)
+        body = [field for record in each_of for field in self._fields(record)]
         if body:
             answer((yield Call(script("put"), keys.all, [*head, *body])), "A record")
 
@@ -144,7 +144,7 @@ class Records:
             if not pairs:
                 return deleted
             # Those that were changed since they were read are looked at again.
-            deleted += yield from self._delete(scope, pairs, repeatable=False)
+            deleted += yield from self._delete(scope, pairs[: 2 * _MOST], repeatable=False)
 
     def delete_all(self, scope: Scope) -> Plan[int]:
         """Delete all records of the namespace, and return how many they were."""

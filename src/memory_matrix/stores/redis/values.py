@@ -8,15 +8,16 @@ import json
 import math
 import secrets
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from urllib.parse import quote_from_bytes
 
 from memory_matrix.stores.errors import CorruptError, DimensionError, RefusedError
 from memory_matrix.stores.protocol import Codec, Message, Record
 from memory_matrix.stores.redis.calls import newer
 
+T = TypeVar("T")
 Clock = Callable[[], dt.datetime]
 
 LAYOUT = 2
@@ -343,6 +344,23 @@ def write_id_bytes(write_id: object) -> bytes:
         return b""
     data = text_bytes(write_id, "A write id")
     return hashlib.blake2b(data, digest_size=16).hexdigest().encode()
+
+
+def instances(items: object, kind: type[T], most: int) -> list[T]:
+    """Return what a caller wants written.
+
+    Raises:
+        RefusedError: it is no sequence of `kind`, or holds more than `most`.
+    """
+    if isinstance(items, kind) or not isinstance(items, Iterable):
+        raise RefusedError(f"A sequence of {kind.__name__} is wanted, not {_shown(items)}.")
+    found = list(items)
+    for each in found:
+        if not isinstance(each, kind):
+            raise RefusedError(f"Each should be a {kind.__name__}; one is {_shown(each)}.")
+    if len(found) > most:
+        raise RefusedError(f"{len(found)} are too many for one call; it takes {most}.")
+    return found
 
 
 def number(value: object, what: str) -> float:

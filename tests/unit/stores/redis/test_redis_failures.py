@@ -10,7 +10,7 @@ from redis import exceptions as raised
 from redis._parsers.base import BaseParser
 from redis.sentinel import MasterNotFoundError
 
-from memory_matrix.stores import Message, Scope
+from memory_matrix.stores import Compare, Message, Record, Scope
 from memory_matrix.stores import errors as stores
 from memory_matrix.stores.redis import AsyncRedisStore, RedisStore
 from memory_matrix.stores.redis.failures import FAILURES, as_store_error
@@ -225,3 +225,76 @@ def test_a_client_of_another_event_loop_is_refused_clearly(client: Any) -> None:
     finally:
         for loop in loops:
             loop.close()
+
+
+WRITES: dict[str, Any] = {
+    "append": lambda store: store.append(SCOPE, [Message("user", "new")], write_id="w"),
+    "replace": lambda store: store.replace(SCOPE, [Message("user", "new")]),
+    "pop": lambda store: store.pop(SCOPE),
+    "delete_message": lambda store: store.delete_message(SCOPE, "a"),
+    "clear": lambda store: store.clear(SCOPE),
+    "set_state": lambda store: store.set_state(SCOPE, {"new": 1}),
+    "user state": lambda store: store.set_state(SCOPE, {"new": 1}, level="user"),
+    "put_many": lambda store: store.put_many(SCOPE, [Record("b"), Record("a")], ttl=9),
+    "update": lambda store: store.update(SCOPE, "a", text="new", metadata={"n": 1}, ttl=9),
+    "delete": lambda store: store.delete(SCOPE, "a"),
+    "delete_where": lambda store: store.delete_where(SCOPE, Compare("exists", "n", False)),
+    "delete_all": lambda store: store.delete_all(SCOPE),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_key_that_holds_something_else_stops_a_write_before_it_begins(
+    open_store: Any, client: Any, name: str
+) -> None:
+    def fill() -> list[bytes]:
+        client.flushall()
+        store.append(SCOPE, [Message("user", "old", "a")], write_id="v")
+        store.set_state(SCOPE, {"old": 1})
+        store.set_state(SCOPE, {"old": 1}, level="user")
+        store.put(SCOPE, Record("a", "old"), ttl=99)
+        return sorted(client.scan_iter())
+
+    store, stopped = open_store(ttl=99), 0
+    for key in fill():
+        fill()
+        client.set(key, "something else")
+        before = everything(client)
+        error = problem(lambda: WRITES[name](store))
+        if error is not None:
+            stopped += 1
+            assert "holds something else" in str(error)
+            assert everything(client) == before
+    assert stopped > 0
+
+
+def problem(call: Any) -> stores.StoreError | None:
+    try:
+        call()
+    except stores.StoreError as error:
+        return error
+    return None
+
+
+def everything(client: Any) -> dict[bytes, Any]:
+    """Return what a server holds."""
+    readers = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+    }
+    return {key: readers[client.type(key)](key) for key in client.scan_iter()}
+
+
+def test_a_store_that_is_closed_meanwhile_tries_no_more(client: Any) -> None:
+    class Closing(Failing):
+        def execute_command(self, *arguments: Any, **options: Any) -> Any:
+            store.close()
+            return super().execute_command(*arguments, **options)
+
+    made = Closing(client, raised.ConnectionError("Connection closed by server."))
+    store = RedisStore(made)
+    with pytest.raises(stores.UnreachableError):
+        store.append(SCOPE, [Message("user", "x")])
+    assert made.calls == 1

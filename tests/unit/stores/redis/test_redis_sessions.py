@@ -301,7 +301,7 @@ def test_every_key_of_a_session_expires_with_the_others(
     store.set_state(SCOPE, {"a": 1})
 
     ends = {key: client.pttl(key) for key in client.scan_iter()}
-    assert len(ends) == 5
+    assert len(ends) == 6
     assert all(100_000 < left <= 100_500 for left in ends.values())
 
 
@@ -363,6 +363,37 @@ def test_an_expired_session_is_not_there_and_begins_anew(
     assert texts(store) == ["new"]
     assert store.list_sessions(SCOPE).items == ("session",)
     assert client.zcard("memory:{app:user}:sessions") == 1
+
+
+def test_a_new_session_takes_expired_ones_out_of_the_index(
+    open_store: Callable[..., Any], client: Any
+) -> None:
+    store = open_store(ttl=100)
+    store.append(Scope(session="old"), said("a"))
+    (member,) = client.zrange("memory:{app:user}:session-expiries", 0, -1)
+    client.zadd("memory:{app:user}:session-expiries", {member: 1})
+    store.append(Scope(session="new"), said("a"))
+
+    for index in ("sessions", "session-expiries"):
+        assert client.zcard(f"memory:{{app:user}}:{index}") == 1
+
+
+def test_a_session_that_no_longer_expires_is_not_taken_out_of_the_index(
+    open_store: Callable[..., Any], client: Any
+) -> None:
+    open_store(ttl=100).append(SCOPE, said("a"))
+    open_store().append(SCOPE, said("a"))
+
+    assert client.exists("memory:{app:user}:session-expiries") == 0
+
+
+@pytest.mark.parametrize("messages", [None, "text", Message("user", "x"), ["text"], [None], 5])
+def test_what_is_no_sequence_of_messages_is_refused(store: Any, messages: Any) -> None:
+    for call in (store.append, store.replace):
+        with pytest.raises(RefusedError):
+            call(SCOPE, messages)
+    with pytest.raises(RefusedError):
+        store.append_with(store.load(SCOPE), messages)
 
 
 PARTS = ("session", "messages", "state", "writes")

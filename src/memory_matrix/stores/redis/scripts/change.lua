@@ -1,8 +1,11 @@
 -- What the scripts begin with that change a session.
--- KEYS: meta, messages, state, writes, index of sessions
+-- KEYS: meta, messages, state, writes, index of sessions, index of their expiries
 -- ARGV: time to live, session id, time, token, write id, generation that the caller knows, ...
-local meta, messages, state, writes, sessions = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local meta, messages, state, writes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local sessions, expiries = KEYS[5], KEYS[6]
+-- A key of another type ends the script here, before anything is written.
 local index_existed = redis.call('ZCARD', sessions) > 0
+local expiries_existed = redis.call('ZCARD', expiries) > 0
 local ttl, name, time, token, write, known = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 -- How long a write id is remembered that the store made up, in ms, and how many there are at most.
@@ -20,6 +23,7 @@ local function open(session)
   local member = session and session.member or time .. name
   redis.call('ZADD', sessions, 0, member)
   if not session then
+    sweep(sessions, expiries)
     redis.call('DEL', meta, messages, state, writes)
     redis.call('HSET', meta, 'generation', token, 'version', 0, 'member', member)
   end
@@ -39,11 +43,17 @@ end
 -- Ends a change: what the session says of its parts is right again, and all parts expire together.
 local function close()
   remember()
-  redis.call('ZADD', sessions, 0, redis.call('HGET', meta, 'member'))
+  local member, at = redis.call('HGET', meta, 'member'), expiry(ttl)
+  redis.call('ZADD', sessions, 0, member)
+  if at then
+    redis.call('ZADD', expiries, at, member)
+    outlive(expiries, expiries_existed, at)
+  else
+    redis.call('ZREM', expiries, member)
+  end
   redis.call(
     'HSET', meta, 'format', FORMAT, 'messages', redis.call('LLEN', messages), 'state', redis.call('HLEN', state),
     'writes', redis.call('ZCARD', writes))
-  local at = expiry(ttl)
   for _, key in ipairs({meta, messages, state, writes}) do
     if at then
       redis.call('PEXPIREAT', key, at)

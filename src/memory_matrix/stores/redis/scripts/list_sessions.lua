@@ -1,5 +1,5 @@
 -- Returns members of the index whose sessions are there, from one on, and drops the others.
--- KEYS: index of sessions
+-- KEYS: index of sessions, index of their expiries
 -- ARGV: where to begin, how many, what the keys of meta, messages, state and writes begin with
 local from, limit, live = ARGV[1], tonumber(ARGV[2]), {}
 while #live < limit do
@@ -13,7 +13,7 @@ while #live < limit do
     if hopeless(why) or session and session.member == member then
       live[#live + 1] = member
     else
-      redis.pcall('ZREM', KEYS[1], member)
+      drop(KEYS[1], KEYS[2], member)
     end
     if #live == limit then
       break

@@ -1,5 +1,6 @@
 -- Writes a session and a record in the layout of the first release, for tests.
--- KEYS: meta, messages, state, writes, index of sessions, index of records, expiries, namespaces, record
+-- KEYS: meta, messages, state, writes, index of sessions, index of their expiries, then index of records,
+-- index of their expiries, namespaces, record
 -- ARGV: member of the session, member of the record, namespace, time, text, metadata, vector, messages...
 for i = 8, #ARGV do
   redis.call('RPUSH', KEYS[2], ARGV[i])
@@ -9,8 +10,8 @@ redis.call(
   'state', 0)
 redis.call('ZADD', KEYS[5], 0, ARGV[1])
 redis.call(
-  'HSET', KEYS[9], 'member', ARGV[2], 'token', 'old', 'updated', ARGV[4], 'text', ARGV[5],
+  'HSET', KEYS[10], 'member', ARGV[2], 'token', 'old', 'updated', ARGV[4], 'text', ARGV[5],
   'metadata', ARGV[6], 'vector', ARGV[7])
-redis.call('ZADD', KEYS[6], 0, ARGV[2])
-redis.call('ZADD', KEYS[8], 0, ARGV[3])
+redis.call('ZADD', KEYS[7], 0, ARGV[2])
+redis.call('ZADD', KEYS[9], 0, ARGV[3])
 return {'ok'}

@@ -1,5 +1,5 @@
 -- Returns a session's generation, version, number of messages, and the newest of them.
--- KEYS: meta, messages, state, writes, index of sessions
+-- KEYS: meta, messages, state, writes
 -- ARGV: how many messages, or -1 for all
 local session, why = look(KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 if hopeless(why) then

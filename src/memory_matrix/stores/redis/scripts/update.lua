@@ -2,6 +2,10 @@
 -- KEYS: record, index, expiries, namespaces
 -- ARGV: token that the record must have or empty, its new token, time to live or 'keep', then field, value, ...
 local record, index, expiries, namespaces = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+-- A key of another type ends the script here, before anything is written.
+for i = 2, 4 do
+  redis.call('ZCARD', KEYS[i])
+end
 local old = redis.call('HMGET', record, 'member', 'token', 'format')
 if not old[1] then
   return {'missing'}
