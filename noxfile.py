@@ -6,9 +6,17 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import nox
+
+sys.path.insert(
+    0, str(Path("src").resolve())
+)  # whatever Python nox has: nothing is installed there
+
+from memory_matrix.nox import sessions
 
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -19,25 +27,56 @@ PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 MATRICES = sorted(path.stem for path in Path("matrix").glob("*.toml"))
 
+STAGES = {
+    "unit": ["tests/unit", "-m", "not concurrency"],
+    "servers": ["tests/integration", "-m", "not concurrency"],
+    "concurrency": ["tests", "-m", "concurrency"],
+}
+"""What pytest is told for each stage of the project's own tests. Together they are all tests."""
+
+# nox -s integration: the memory test suite across matrix/default.toml.
+sessions("matrix/default.toml", compat=None, install=["-e", ".[docker]"])
+
 
 def install(session: nox.Session, group: str) -> None:
     """Install the project as it stands, and what `group` of pyproject.toml names."""
     session.install("-e", ".[docker]", *nox.project.dependency_groups(PROJECT, group))
 
 
+def run_stages(session: nox.Session, stages: Sequence[str], *python: str) -> None:
+    """Run stages of the project's own tests, one after the other."""
+    for stage in stages:
+        session.run(
+            *(python or ("python", "-m")), "pytest", "-n", "2", *STAGES[stage], *session.posargs
+        )
+
+
 @nox.session(tags=["test"])
 def tests(session: nox.Session) -> None:
-    """Run all tests that this machine can: unit, then with real servers and environments."""
+    """Run all tests that this machine can, stage by stage."""
     install(session, "test")
-    session.run("pytest", "-n", "2", "tests/unit", *session.posargs)
-    session.run("pytest", "-n", "2", "tests/integration", *session.posargs)
+    run_stages(session, list(STAGES))
 
 
 @nox.session(python=PYTHONS, tags=["test"], default=False)
 def unit(session: nox.Session) -> None:
     """Run the unit tests, no server and no environment, on each Python that memory-matrix runs on."""
     install(session, "test")
-    session.run("pytest", "-n", "2", "tests/unit", *session.posargs)
+    run_stages(session, ["unit"])
+
+
+@nox.session(tags=["test"], default=False)
+def servers(session: nox.Session) -> None:
+    """Run the tests that need real servers, interpreters and environments."""
+    install(session, "test")
+    run_stages(session, ["servers"])
+
+
+@nox.session(tags=["test"], default=False)
+def concurrency(session: nox.Session) -> None:
+    """Run the tests of races: threads, processes, servers that end in the middle."""
+    install(session, "test")
+    run_stages(session, ["concurrency"])
 
 
 @nox.session(tags=["lint"])
@@ -62,12 +101,14 @@ def compat(session: nox.Session, matrix: str) -> None:
 
 @nox.session(tags=["test"], default=False)
 def coverage(session: nox.Session) -> None:
-    """Run all tests under coverage, subprocesses and all, and show what they miss."""
+    """Run all stages under coverage, subprocesses and all, and show what they miss together."""
     install(session, "test")
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", "-n", "2", "tests", *session.posargs)
-    session.run("coverage", "combine")
-    session.run("coverage", "report")
+    try:
+        run_stages(session, list(STAGES), "coverage", "run", "-m")
+    finally:
+        session.run("coverage", "combine")
+        session.run("coverage", "report")
 
 
 @nox.session(default=False)
