@@ -45,6 +45,7 @@ _LONGEST_PATH = 100
 """Bytes of a socket's path that every system takes."""
 _LONGEST_REQUEST = 2**20
 _BACKLOG = 128
+_PAUSE = 0.1
 _PATIENCE = 30.0
 """Seconds that clients' servers have to stop when the service ends."""
 
@@ -93,8 +94,10 @@ def _accepting(listener: socket.socket, admit: Callable[[socket.socket], None]) 
 
     def accept() -> None:
         while ended not in wait([listener, ended]):
-            with contextlib.suppress(OSError):
+            try:
                 admit(listener.accept()[0])
+            except OSError:  # It hung up already, or this process has too many files open.
+                wait([ended], _PAUSE)
 
     thread = threading.Thread(target=accept, daemon=True)
     thread.start()
@@ -166,11 +169,10 @@ class _Service:
             self._lend(request, line)
             return
         try:
-            server = self._shared_server(_source(request))
+            reply: Reply = {"server": _described(self._shared_server(_source(request)))}
         except Exception as error:  # noqa: BLE001 - the client is told
-            line.reply(_refusal(error))
-        else:
-            line.reply({"server": _described(server)})
+            reply = _refusal(error)
+        line.reply(reply)
 
     def _shared_server(self, source: ServerSource) -> Server:
         key = (source.kind, source.form, source.value)
@@ -220,13 +222,18 @@ def _obey(private: Private, line: _Line) -> None:
         if request["do"] == "close":
             return
         try:
-            if request["do"] != "nodes":
-                private.do(request["do"], request["node"])
-            nodes = [{"url": each.node.url, "role": each.role} for each in private.members()]
+            reply = _obeyed(private, request)
         except Exception as error:  # noqa: BLE001 - the client is told
-            line.reply(_refusal(error))
-        else:
-            line.reply({"nodes": nodes})
+            reply = _refusal(error)
+        line.reply(reply)
+
+
+def _obeyed(private: Private, request: Reply) -> Reply:
+    if request["do"] == "nodes":
+        return {"nodes": [{"url": each.node.url, "role": each.role} for each in private.members()]}
+    with _naming(private.server.source):
+        private.do(request["do"], request["node"])
+    return {}
 
 
 class _Line:
