@@ -102,7 +102,11 @@ class AsyncRedisStore:
         await self.link.run(self.parts.conversations.replace(scope, messages))
 
     async def pop(self, scope: Scope) -> Message | None:
-        """Remove and return the newest message; None where there is none. Nobody else gets it too."""
+        """Remove and return the newest message; None where there is none. Nobody else gets it too.
+
+        Raises:
+            StoreError: it was popped, but the connection broke before it arrived; it is gone.
+        """
         return await self.link.run(self.parts.conversations.pop(scope))
 
     async def delete_message(self, scope: Scope, message_id: str) -> None:

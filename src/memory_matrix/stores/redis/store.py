@@ -95,7 +95,11 @@ class RedisStore:
         self.link.run(self.parts.conversations.replace(scope, messages))
 
     def pop(self, scope: Scope) -> Message | None:
-        """Remove and return the newest message; None where there is none. Nobody else gets it too."""
+        """Remove and return the newest message; None where there is none. Nobody else gets it too.
+
+        Raises:
+            StoreError: it was popped, but the connection broke before it arrived; it is gone.
+        """
         return self.link.run(self.parts.conversations.pop(scope))
 
     def delete_message(self, scope: Scope, message_id: str) -> None:
