@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import struct
-import threading
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from memory_matrix.suite.background import Background
 from memory_matrix.suite.outcomes import CaseSkipped
 
 T = TypeVar("T")
@@ -18,7 +18,6 @@ Kind = Literal["postgres", "redis"]
 
 _LOOPBACK = "127.0.0.1"
 _CHUNK = 65536
-_LONGEST = 30.0
 _PORTS: Mapping[str, tuple[Kind, int]] = {
     "postgres": ("postgres", 5432),
     "postgresql": ("postgres", 5432),
@@ -72,9 +71,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._to_lose = 0
         self._starting = False
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
+        self._background = Background()
         self._open, self._asked = self._run(_events())
         self._run(self._listen())
 
@@ -128,17 +125,13 @@ class Proxy:
 
     def close(self) -> None:
         """End all connections and the thread."""
-        if not self._loop.is_closed():
-            self._run(self._go_down())
-            self._run(self._finish())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(_LONGEST)
-            self._loop.close()
+        self._run(self._go_down())
+        self._background.close()
 
     # ---- on the loop ----------------------------------------------------------------------------
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_LONGEST)
+        return self._background.run(work)
 
     async def _listen(self) -> None:
         for target in self._targets.values():
@@ -181,12 +174,6 @@ class Proxy:
             server.close()
         self._servers.clear()
         await self._cut()
-
-    async def _finish(self) -> None:
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(
         self, target: Target, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
