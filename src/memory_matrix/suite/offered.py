@@ -77,9 +77,9 @@ def writes(memory: Memory, scope: Scope) -> Calls:
     return offered
 
 
-def works(memory: Memory, name: str = "works") -> None:
+def works(memory: Memory, name: str = "works", user: str = Scope().user) -> None:
     """Fail unless every call works, on a session and a namespace called `name`."""
-    scope = Scope(session=name, namespace=(name,))
+    scope = Scope(session=name, user=user, namespace=(name,))
     places: list[Place] = []
     if memory.tested.part("conversation"):
         places.append(SessionPlace(memory, "session", name, scope))
