@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory_matrix.errors import UnavailableError
-from memory_matrix.servers.asking import Answer, ask_until_ready, shortened
+from memory_matrix.servers.asking import Answer, ask_until_ready
 from memory_matrix.servers.engine import PORTS, Engine, refusals
 from memory_matrix.servers.launch import Launch
+from memory_matrix.servers.processes import shortened_log
 from memory_matrix.servers.recipes import Part, postgres_url, redis_config, redis_flags, redis_url
 from memory_matrix.servers.settings import postgres_options
 
 _CONFIG = "memory-matrix.conf"
 _GONE = {"created", "dead", "exited", "removing"}
+_TAIL = 10
 _PATIENCE = 10
 """Seconds that a server has to end by itself."""
 
@@ -153,8 +155,10 @@ class ContainerNode:
 
 def last_words(container: Any) -> str:
     """Return what a container last wrote, as one line."""
-    log = container.logs(tail=3).decode(errors="replace")
-    return shortened(log) or "it wrote nothing"
+    lines = container.logs(tail=_TAIL).decode(errors="replace").splitlines()
+    # The engine may put its two streams together in another order than they were written in.
+    reasons = [line for line in lines if "FATAL:" in line]
+    return shortened_log("\n".join(reasons or lines)) or "it wrote nothing"
 
 
 def postgres_environment(password: str) -> Mapping[str, str]:

@@ -151,8 +151,7 @@ def _engine(image: str) -> tuple[Any, str]:
         return DockerClient(), testcontainers_config.hub_image_name_prefix + image
     except DockerException as error:
         raise UnavailableError(
-            f"{NO_ENGINE} ({shortened(error, 160)}): start one, or name a `wheel:` "
-            "source instead."
+            f"{NO_ENGINE} ({shortened(error, 160)}): start one, or name a `wheel:` source instead."
         ) from None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -106,9 +105,9 @@ def test_a_signal_to_the_service_leaves_nothing(
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends children with their parent")
 @pytest.mark.parametrize("paused", [False, True], ids=["running", "paused"])
 def test_a_kill_of_the_service_and_all_its_children_leaves_no_server(
-    paused: bool, tmp_path: Path, cache: Path, trace: Tracer, eventually: Wait
+    paused: bool, public_folder: Path, cache: Path, trace: Tracer, eventually: Wait
 ) -> None:
-    with another_process(OWN, tmp_path, cache) as process:
+    with another_process(OWN, public_folder, cache) as process:
         servers = Servers.at(said(process))
         private = [servers.private("redis"), servers.private("postgres")]
         traces = [trace(each.info) for each in private]
@@ -120,12 +119,8 @@ def test_a_kill_of_the_service_and_all_its_children_leaves_no_server(
         for pid in (process.pid, *_children(process.pid)):
             os.kill(pid, signal.SIGKILL)
         process.wait(60)
-    try:
-        eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
-        assert not processes_of(tmp_path)
-    finally:
-        for each in traces:
-            shutil.rmtree(each.folder, ignore_errors=True)
+    eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+    assert not processes_of(public_folder)
 
 
 def _children(pid: int) -> list[int]:
@@ -190,7 +185,7 @@ def test_a_client_that_is_killed_while_its_server_starts_leaves_nothing(
         process.wait(60)
         eventually(lambda: not processes_of(path))
         socket_folder = Path(address.partition(":")[2]).parent
-        eventually(lambda: list((tmp_path / "run").iterdir()) == [socket_folder])
+        eventually(lambda: set((tmp_path / "run").iterdir()) <= {socket_folder})
 
 
 def test_what_one_client_does_to_its_server_does_not_hinder_another(
