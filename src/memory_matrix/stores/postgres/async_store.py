@@ -260,7 +260,7 @@ class AsyncPostgresStore:
         Raises:
             StoreError: it could not be; nothing of it is half done.
         """
-        deadline, attempts = Deadline(plan, self._wait), 0
+        deadline, attempts = Deadline(self._wait), 0
         while True:
             try:
                 return await self._attempt(plan, deadline)
@@ -271,8 +271,8 @@ class AsyncPostgresStore:
 
     async def _attempt(self, plan: Plan[T], deadline: Deadline) -> T:
         run = Run(plan)
-        async with self._lender.lend(min(deadline.left, self._wait)) as connection:
-            if self.plans.found is None and not plan.patient:
+        async with self._lender.lend(deadline.for_connection) as connection:
+            if self.plans.found is None and not plan.makes_tables:
                 ready = self.plans.ready()
                 await self._carry_out(ready, Run(ready), connection, deadline)
             return await self._carry_out(plan, run, connection, deadline)
@@ -288,7 +288,7 @@ class AsyncPostgresStore:
         async with connection.transaction() if whole else nullcontext():
             while run.query is not None:
                 if isinstance(connection, AsyncBoundedConnection):
-                    connection.give(deadline.for_query(run.query))
+                    connection.give(deadline.for_query(run.query), deadline.grace)
                 run.answer(await _ask(connection, run.query))
         return run.result
 

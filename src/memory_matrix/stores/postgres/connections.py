@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 import psycopg
-from psycopg import conninfo
+from psycopg import capabilities, conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from memory_matrix.stores.errors import ClosedError, RefusedError, UnreachableError, WaitError
@@ -25,9 +25,6 @@ from memory_matrix.stores.postgres.values import line
 
 T = TypeVar("T")
 
-_SHARE = 0.8
-"""The part of the wait after which a call is cancelled; the rest is for the server to say so."""
-_GRACE = 0.1
 _PING = 1.0
 
 
@@ -41,9 +38,9 @@ def _bounded(work: Generator[Any, Any, T], end: float) -> Generator[Any, Any, T]
         wanted = next(work)
         while True:
             ready = yield wanted
-            if not ready and time.monotonic() > end:
+            wanted = work.send(ready)  # first, for what has just come
+            if time.monotonic() > end:
                 raise _LateError
-            wanted = work.send(ready)
     except StopIteration as finished:
         result: T = finished.value
         return result
@@ -55,10 +52,16 @@ class _Limits:
     limit: float | None = None
     grace = 1.0
 
-    def give(self, seconds: float) -> None:
-        """Let the calls from now on take `seconds` together."""
-        self.limit = time.monotonic() + _SHARE * seconds
-        self.grace = _GRACE * seconds
+    def give(self, seconds: float, grace: float) -> None:
+        """Let the calls from now on take `seconds` together, of which two `grace` are for cancelling."""
+        self.limit = time.monotonic() + seconds - 2 * grace
+        self.grace = grace
+
+
+def _see_cancellable() -> None:
+    """Raise where asking the server to cancel could take for ever: with a libpq before 17."""
+    if not capabilities.has_cancel_safe():
+        raise _LateError
 
 
 class BoundedConnection(_Limits, psycopg.Connection[Any]):
@@ -76,6 +79,7 @@ class BoundedConnection(_Limits, psycopg.Connection[Any]):
     def _cancelled(self, gen: Any) -> Any:
         self.limit = time.monotonic() + 2 * self.grace  # also for a rollback after this
         try:
+            _see_cancellable()
             self.cancel_safe(timeout=self.grace)
             return super().wait(_bounded(gen, self.limit))
         except (_LateError, psycopg.errors.CancellationTimeout):
@@ -110,6 +114,7 @@ class AsyncBoundedConnection(_Limits, psycopg.AsyncConnection[Any]):
     async def _cancelled(self, gen: Any) -> Any:
         self.limit = time.monotonic() + 2 * self.grace
         try:
+            _see_cancellable()
             await self.cancel_safe(timeout=self.grace)
             return await super().wait(_bounded(gen, self.limit))
         except (_LateError, psycopg.errors.CancellationTimeout):
@@ -146,7 +151,7 @@ def _is_alive(connection: BoundedConnection) -> bool:
     """Return whether an idle connection still works; costs no round trip where it does."""
     if connection.closed or not _hears_something(connection):
         return not connection.closed
-    connection.give(_PING)
+    connection.give(_PING, _PING / 4)
     try:
         connection.execute("")
     except psycopg.Error:
@@ -158,7 +163,7 @@ def _is_alive(connection: BoundedConnection) -> bool:
 async def _is_alive_async(connection: AsyncBoundedConnection) -> bool:
     if connection.closed or not _hears_something(connection):
         return not connection.closed
-    connection.give(_PING)
+    connection.give(_PING, _PING / 4)
     try:
         await connection.execute("")
     except psycopg.Error:

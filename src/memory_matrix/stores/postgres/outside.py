@@ -117,7 +117,7 @@ def older(plans: Plans, scope: Scope) -> Plan[None]:
         record = Record("old", "from an older release", vector, {"kind": "old"})
         yield from plans.put(scope, [record], None, None).steps()
 
-    return Plan(steps, atomic=True, patient=True)
+    return Plan(steps, atomic=True, makes_tables=True)
 
 
 def _names(plans: Plans) -> dict[str, Any]:

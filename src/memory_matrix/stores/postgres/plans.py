@@ -66,6 +66,8 @@ class Query:
 
     sql: str
     parameters: Mapping[str, Any] | None = None
+    patient: bool = False
+    """Whether it may take longer than a call may: it makes tables, or waits for others to."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,8 @@ class Plan(Generic[T]):
     """Whether its queries need one transaction."""
     repeatable: bool = False
     """Whether it can be made again after the connection was lost: it reads, or knows that it was done."""
-    patient: bool = False
-    """Whether it may wait for others as long as it takes them to make tables."""
+    makes_tables: bool = False
+    """Whether it does not need the tables to be there."""
 
 
 @dataclass
@@ -169,24 +171,24 @@ class Plans:
             found = yield from self._look()
             if not self._complete(found):
                 name = {"name": f"memory-matrix:{self.layout.tables}"}
-                yield Query(_LOCK, name)
+                yield Query(_LOCK, name, patient=True)
                 found = yield from self._look()
             if not self._complete(found):
                 yield from self._make(found)
                 found = yield from self._look()
             self.found = found
 
-        return Plan(steps, atomic=True, patient=True)
+        return Plan(steps, atomic=True, makes_tables=True)
 
     def _make(self, found: Found) -> Steps[None]:
         if found.tables and (found.version is None or found.version > SCHEMA_VERSION):
             raise _other_layout(found)
         if found.version != SCHEMA_VERSION:
-            yield Query(self.statements.tables_ddl)
+            yield Query(self.statements.tables_ddl, patient=True)
         if self.layout.dimensions is not None:
             if found.extension is None:
                 yield from _make_extension()
-            yield Query(self.statements.vectors_ddl)
+            yield Query(self.statements.vectors_ddl, patient=True)
 
     def _look(self) -> Steps[Found]:
         answer = yield Query(self.statements.look)
@@ -637,7 +639,7 @@ def _optional_time(time: object, what: str) -> dt.datetime | None:
 
 
 def _make_extension() -> Steps[None]:
-    answer = yield Query("SELECT FROM pg_available_extensions WHERE name = 'vector'")
+    answer = yield Query("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
     if not answer.rows:
         raise SchemaError(
             "The server has no vector extension; install pgvector there, or open the store without "

@@ -17,6 +17,9 @@ _PATIENCE = 60.0
 _ROWS_PER_SECOND = 500
 _BYTES_PER_SECOND = 2**20
 _ATTEMPTS = 5
+_CONNECTING = 0.7
+_CANCELLING = 0.1
+_LEAST = 0.01
 
 
 class Run(Generic[T]):
@@ -41,19 +44,28 @@ class Run(Generic[T]):
 
 
 class Deadline:
-    """When a call has to end."""
+    """When a call has to end: a share of its time is for having a connection, some for cancelling."""
 
-    def __init__(self, plan: Plan[Any], wait: float) -> None:
-        self._end = time.monotonic() + (max(wait, _PATIENCE) if plan.patient else wait)
+    def __init__(self, wait: float) -> None:
+        self._wait = wait
+        self._begin = time.monotonic()
 
     @property
-    def left(self) -> float:
-        """Seconds until then; a little where it is over, for what is at hand."""
-        return max(self._end - time.monotonic(), 0.01)
+    def for_connection(self) -> float:
+        """Seconds left for having a connection."""
+        return max(self._begin + _CONNECTING * self._wait - time.monotonic(), _LEAST)
+
+    @property
+    def grace(self) -> float:
+        """Seconds for telling the server to cancel, and once more for its answer."""
+        return _CANCELLING * self._wait
 
     def for_query(self, query: Query) -> float:
-        """Seconds that a query may take: what is left, and more for much data."""
-        return self.left + sum(map(_extra, (query.parameters or {}).values()))
+        """Seconds left for a query: more where it carries much data, or makes tables."""
+        if query.patient:
+            return max(self._wait, _PATIENCE)
+        left = self._begin + self._wait - time.monotonic()
+        return left + sum(map(_extra, (query.parameters or {}).values()))
 
 
 def _extra(value: object) -> float:

@@ -258,7 +258,7 @@ class PostgresStore:
         Raises:
             StoreError: it could not be; nothing of it is half done.
         """
-        deadline, attempts = Deadline(plan, self._wait), 0
+        deadline, attempts = Deadline(self._wait), 0
         while True:
             try:
                 return self._attempt(plan, deadline)
@@ -269,8 +269,8 @@ class PostgresStore:
 
     def _attempt(self, plan: Plan[T], deadline: Deadline) -> T:
         run = Run(plan)
-        with self._lender.lend(min(deadline.left, self._wait)) as connection:
-            if self.plans.found is None and not plan.patient:
+        with self._lender.lend(deadline.for_connection) as connection:
+            if self.plans.found is None and not plan.makes_tables:
                 ready = self.plans.ready()
                 self._carry_out(ready, Run(ready), connection, deadline)
             return self._carry_out(plan, run, connection, deadline)
@@ -282,7 +282,7 @@ class PostgresStore:
         with connection.transaction() if whole else nullcontext():
             while run.query is not None:
                 if isinstance(connection, BoundedConnection):
-                    connection.give(deadline.for_query(run.query))
+                    connection.give(deadline.for_query(run.query), deadline.grace)
                 run.answer(_ask(connection, run.query))
         return run.result
 
