@@ -13,8 +13,9 @@ from memory_matrix.stores.errors import RefusedError, StoreError
 from memory_matrix.stores.policy import FILTER_OPERATORS, METRICS, Policy
 from memory_matrix.stores.postgres import outside
 from memory_matrix.stores.postgres.async_store import AsyncPostgresStore
+from memory_matrix.stores.postgres.layout import Layout
 from memory_matrix.stores.postgres.plans import Handle
-from memory_matrix.stores.postgres.sql import Layout, statements_of
+from memory_matrix.stores.postgres.sql import statements_of
 from memory_matrix.stores.postgres.store import PostgresStore
 from memory_matrix.stores.protocol import (
     Filter,

@@ -14,9 +14,9 @@ from psycopg_pool import AsyncConnectionPool
 
 from memory_matrix.stores.postgres.connections import AsyncBoundedConnection, async_lender
 from memory_matrix.stores.postgres.failures import translated
+from memory_matrix.stores.postgres.layout import Layout
 from memory_matrix.stores.postgres.plans import KEEP, Answer, Handle, Plan, Plans, Query
 from memory_matrix.stores.postgres.running import Deadline, Run, is_made_again
-from memory_matrix.stores.postgres.sql import Layout
 from memory_matrix.stores.postgres.store import WRITE_IDS_KEPT
 from memory_matrix.stores.postgres.values import Clock
 from memory_matrix.stores.protocol import Codec, Filter, Level, Message, Page, Record, Scope

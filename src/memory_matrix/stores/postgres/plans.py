@@ -10,6 +10,7 @@ import datetime as dt
 import math
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -21,13 +22,8 @@ from memory_matrix.stores.errors import (
     SchemaError,
 )
 from memory_matrix.stores.postgres.filters import Condition
-from memory_matrix.stores.postgres.sql import (
-    SCHEMA_VERSION,
-    Layout,
-    Statements,
-    statements_of,
-    version_of,
-)
+from memory_matrix.stores.postgres.layout import SCHEMA_VERSION, Layout, version_of
+from memory_matrix.stores.postgres.sql import Statements, statements_of
 from memory_matrix.stores.postgres.values import (
     Address,
     Clock,
@@ -142,7 +138,7 @@ class Plans:
     def __post_init__(self) -> None:
         """Render the statements."""
         self.ttl = checked_ttl(self.ttl)
-        self.statements = statements_of(self.layout)
+        self.statements = copy(statements_of(self.layout))
         self.payloads = Payloads(self.codec)
 
     # ---- what is there ------------------------------------------------------------------------

@@ -6,107 +6,35 @@ Writers of one session take the lock of its row, and only then are given their p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from psycopg import sql
 
-from memory_matrix.stores.errors import RefusedError
-
-SCHEMA_VERSION = 2
-"""Raised when the layout changes; 1 had no write ids."""
-
-OPERATORS = {"cosine": "<=>", "l2": "<->", "ip": "<#>"}
-_CLASSES = {"cosine": "vector_cosine_ops", "l2": "vector_l2_ops", "ip": "vector_ip_ops"}
-_INDEXABLE = 2000
-"""The most dimensions that pgvector's HNSW takes."""
-_FEW = 16
-"""Up to so many dimensions half of pgvector's default links find all there is, in a third of the time."""
-
-_LINKS = "m = 16, ef_construction = 64"
-_FEWER_LINKS = "m = 8, ef_construction = 32"
+from memory_matrix.stores.postgres.layout import (
+    BASE,
+    COMMENT,
+    FEW,
+    FEWER_LINKS,
+    INDEX,
+    LINKS,
+    NAMES,
+    OPERATOR_CLASSES,
+    OPERATORS,
+    SCHEMA_VERSION,
+    VECTORS,
+    VERSION,
+    WRITES,
+    Layout,
+)
 
 _NOW = "coalesce(%(now)s::timestamptz, statement_timestamp())"
 _LIVE = f"(expires_at IS NULL OR expires_at > {_NOW})"
 _ENDED = f"(s.expires_at IS NOT NULL AND s.expires_at <= {_NOW})"
 _END = f"{_NOW} + make_interval(secs => %(ttl)s::float8)"
 
-# Few relations on purpose: what makes a table slow to make is its TOAST table and its sequences.
-# A user's or an app's state is a row of its own among the sessions, without an owner.
-_BASE = """
-CREATE TABLE IF NOT EXISTS {sessions} (
-    key uuid PRIMARY KEY,
-    owner uuid,
-    app text NOT NULL,
-    user_id text,
-    session text,
-    incarnation uuid NOT NULL,
-    number bigint NOT NULL,
-    history bigint NOT NULL DEFAULT 1,
-    next_position bigint NOT NULL DEFAULT 0,
-    version bigint NOT NULL DEFAULT 1,
-    state jsonb NOT NULL,
-    created_at timestamptz NOT NULL,
-    updated_at timestamptz NOT NULL,
-    expires_at timestamptz
-);
-CREATE INDEX IF NOT EXISTS {sessions_order} ON {sessions} (owner, number);
-CREATE TABLE IF NOT EXISTS {messages} (
-    session_key uuid NOT NULL REFERENCES {sessions} ON DELETE CASCADE,
-    history bigint NOT NULL,
-    position bigint NOT NULL,
-    id text,
-    role text NOT NULL,
-    text text NOT NULL,
-    metadata jsonb,
-    tool jsonb,
-    payload bytea,
-    created_at timestamptz NOT NULL,
-    PRIMARY KEY (session_key, history, position)
-);
-CREATE TABLE IF NOT EXISTS {records} (
-    collection uuid NOT NULL,
-    id text COLLATE "C" NOT NULL,
-    owner uuid NOT NULL,
-    app text NOT NULL,
-    user_id text NOT NULL,
-    namespace text[] NOT NULL,
-    number bigint NOT NULL,
-    text text NOT NULL,
-    metadata jsonb NOT NULL,
-    payload bytea,
-    created_at timestamptz NOT NULL,
-    updated_at timestamptz NOT NULL,
-    expires_at timestamptz,
-    PRIMARY KEY (collection, id)
-);
-CREATE INDEX IF NOT EXISTS {records_order} ON {records} (owner, collection, number);
-"""
-
-_WRITES = """
-CREATE TABLE IF NOT EXISTS {writes} (
-    target uuid NOT NULL,
-    write_id uuid NOT NULL,
-    written_at timestamptz NOT NULL,
-    PRIMARY KEY (target, write_id)
-);
-"""
-
-_VERSION = """
-COMMENT ON TABLE {sessions} IS {version};
-"""
-
-_VECTORS = """
-ALTER TABLE {records} ADD COLUMN IF NOT EXISTS embedding vector;
-"""
-
-_INDEX = """
-CREATE INDEX IF NOT EXISTS {vector_index} ON {records}
-    USING hnsw ((embedding::vector({dimensions})) {operator_class}) WITH ({links})
-    WHERE vector_dims(embedding) = {dimensions};
-"""
+_NUMBER = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+"""The order of creation by the server's own clock, whatever time the store is told to take."""
 
 _TOUCH_SESSION = """
     UPDATE {sessions} SET version = version + 1, updated_at = {now}, expires_at = {end}
@@ -359,58 +287,6 @@ SELECT to_regclass(here || {sessions}) IS NOT NULL,
 FROM (SELECT quote_ident(current_schema()) || '.' AS here) AS place
 """
 
-_NAMES = ("sessions", "messages", "records", "writes", "sessions_order", "records_order")
-_COMMENT = "memory-matrix, layout "
-_NUMBER = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-"""The order of creation by the server's own clock, whatever time the store is told to take."""
-
-
-def version_of(comment: str | None) -> int | None:
-    """Return the layout's version that the comment on the sessions' table names."""
-    text = (comment or "").removeprefix(_COMMENT)
-    return int(text) if text.isdecimal() and text != comment else None
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What decides the SQL: the tables' common prefix, and what vectors there are."""
-
-    tables: str = "memory"
-    dimensions: int | None = None
-    metric: str = "cosine"
-
-    def __post_init__(self) -> None:
-        """Refuse what has no tables."""
-        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,29}", self.tables):
-            raise RefusedError(
-                f"tables is {self.tables!r}; it should be up to 30 small letters, digits and _, "
-                "which the names of the tables begin with."
-            )
-        if self.metric not in OPERATORS:
-            raise RefusedError(
-                f"There is no metric {self.metric!r}; there are {', '.join(OPERATORS)}."
-            )
-        if self.dimensions is not None and not (
-            type(self.dimensions) is int and 0 < self.dimensions <= 16000
-        ):
-            raise RefusedError(
-                f"dimensions is {self.dimensions!r}; pgvector has 1 to 16,000, None is without."
-            )
-
-    @property
-    def indexed(self) -> bool:
-        """Whether its vectors have an index."""
-        return self.dimensions is not None and self.dimensions <= _INDEXABLE
-
-    @property
-    def vector_index(self) -> str:
-        """The name of that index."""
-        return f"{self.tables}_{self.metric}_{self.dimensions}"
-
-    def table(self, name: str) -> str:
-        """Return the full name of a table or an index."""
-        return f"{self.tables}_{name}"
-
 
 class Statements:
     """The statements of one layout."""
@@ -418,14 +294,14 @@ class Statements:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._names: dict[str, sql.Composable] = {
-            name: sql.Identifier(layout.table(name)) for name in _NAMES
+            name: sql.Identifier(layout.table(name)) for name in NAMES
         }
         self._names |= {
             "vector_index": sql.Identifier(layout.vector_index),
             "dimensions": sql.Literal(layout.dimensions or 0),
-            "operator_class": sql.SQL(_CLASSES[layout.metric]),
-            "links": sql.SQL(_LINKS if (layout.dimensions or 0) > _FEW else _FEWER_LINKS),
-            "version": sql.Literal(f"{_COMMENT}{SCHEMA_VERSION}"),
+            "operator_class": sql.SQL(OPERATOR_CLASSES[layout.metric]),
+            "links": sql.SQL(LINKS if (layout.dimensions or 0) > FEW else FEWER_LINKS),
+            "version": sql.Literal(f"{COMMENT}{SCHEMA_VERSION}"),
         }
         self._names |= {name: sql.SQL(text) for name, text in _fragments(layout).items()}
         for name, text in (
@@ -523,19 +399,19 @@ class Statements:
     @property
     def tables_ddl(self) -> str:
         """What makes the tables, or those that an older release had not."""
-        return self._text(_BASE + _WRITES + _VERSION)
+        return self._text(BASE + WRITES + VERSION)
 
     @property
     def vectors_ddl(self) -> str:
         """What makes the column of the vectors and its index."""
         if self.layout.dimensions is None:
             return ""
-        return self._text(_VECTORS + (_INDEX if self.layout.indexed else ""))
+        return self._text(VECTORS + (INDEX if self.layout.indexed else ""))
 
     @property
     def first_ddl(self) -> str:
         """What the release before made."""
-        return self._text(_BASE + _VERSION, version=sql.Literal(f"{_COMMENT}1"))
+        return self._text(BASE + VERSION, version=sql.Literal(f"{COMMENT}1"))
 
     @property
     def look(self) -> str:

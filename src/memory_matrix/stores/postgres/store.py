@@ -14,9 +14,9 @@ from psycopg_pool import ConnectionPool
 
 from memory_matrix.stores.postgres.connections import BoundedConnection, lender
 from memory_matrix.stores.postgres.failures import translated
+from memory_matrix.stores.postgres.layout import Layout
 from memory_matrix.stores.postgres.plans import KEEP, Answer, Handle, Plan, Plans, Query
 from memory_matrix.stores.postgres.running import Deadline, Run, is_made_again
-from memory_matrix.stores.postgres.sql import Layout
 from memory_matrix.stores.postgres.values import Clock
 from memory_matrix.stores.protocol import Codec, Filter, Level, Message, Page, Record, Scope
 
