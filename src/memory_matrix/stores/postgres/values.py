@@ -40,7 +40,7 @@ def checked_text(text: object, what: str) -> str:
         )
     if not text.isascii():
         _check_surrogates(text, what)
-    return text
+    return str.__str__(text)  # the driver would write a member of an enum by its name
 
 
 def _check_surrogates(text: str, what: str) -> None:
@@ -245,7 +245,7 @@ def _write(value: object, pieces: list[str], what: str, depth: int) -> None:
     if type(value) is dict:
         opening = "{"
         for key, item in value.items():
-            pieces.append(f"{opening}{_quoted(checked_text(key, f'A key in {what}'))}:")
+            pieces.append(f"{opening}{_key(key, what)}:")
             _write(item, pieces, what, depth + 1)
             opening = ","
         pieces.append("}" if value else "{}")
@@ -258,6 +258,12 @@ def _write(value: object, pieces: list[str], what: str, depth: int) -> None:
         pieces.append("]" if value else "[]")
     else:
         pieces.append(_scalar(value, what))
+
+
+def _key(key: object, what: str) -> str:
+    if type(key) is not str:
+        raise RefusedError(f"A key in {what} is {shown(key)}; it should be text.")
+    return _quoted(checked_text(key, f"A key in {what}"))
 
 
 def _scalar(value: object, what: str) -> str:
