@@ -20,7 +20,7 @@ def required(project: str, module: str, name: str) -> Any:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise UsageError(
-            f"{module}.{name} cannot be imported ({error}): add a release of {project} that has it to "
+            f"{module}.{name} cannot be imported ({_line(error)}): add a {project} that has it to "
             "the environment's packages."
         ) from error
 
@@ -52,3 +52,7 @@ class _Absent:
 
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise NotOffered(self._reason)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".")

@@ -33,11 +33,12 @@ class Opened(Generic[StackT]):
 def refusals() -> tuple[type[Exception], ...]:
     """Return the errors by which the library refuses.
 
-    It hands on what psycopg says of connections, which its callers give it; what psycopg says of data
-    is no refusal but a value that the library should have checked or cleaned.
+    It hands on what psycopg says of connections and servers, which its callers give it; what psycopg
+    says of data is no refusal but a value that the library should have checked or cleaned.
     """
-    operational: type[Exception] = required(PROJECT, "psycopg", "OperationalError")
-    return (ValueError, TypeError, LookupError, operational)
+    names = ("OperationalError", "ReadOnlySqlTransaction")
+    own = (required(PROJECT, "psycopg.errors", name) for name in names)
+    return (ValueError, TypeError, LookupError, *own)
 
 
 def execute(env: StoreEnv, statement: str, *parameters: Any) -> list[Any]:

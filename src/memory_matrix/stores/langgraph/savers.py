@@ -40,6 +40,7 @@ class _Saver:
     """What a plain and an async saver share."""
 
     needs = ("postgres",)
+    own_database = True  # an index made concurrently waits for all transactions of its database
     policy = POLICY
     _module: str
     _name: str

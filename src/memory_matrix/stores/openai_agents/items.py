@@ -20,6 +20,7 @@ POLICY = Policy(
     value_kinds={"tuple": "plain"},
     message_fields=("id", "role", "text", "metadata", "tool"),
     corrupt="skip",
+    loops="one",  # that of the engine or the client
 )
 """Items are kept as JSON, in which all that is not ASCII is escaped."""
 

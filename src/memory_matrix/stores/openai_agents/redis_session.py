@@ -7,19 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_matrix.stores.openai_agents.items import POLICY, PROJECT, items, message, messages
-from memory_matrix.stores.protocol import Message, Scope, StoreEnv
+from memory_matrix.stores.protocol import Message, NotOffered, Scope, StoreEnv
 from memory_matrix.stores.requiring import required
 
 WITH_EXTRA = f"{PROJECT}[redis]"
+_REFUSALS = ("ConnectionError", "TimeoutError", "ReadOnlyError", "OutOfMemoryError", "DataError")
+"""What redis-py says of connections and servers, and of values that it does not send."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Opened:
     """A client, for sessions that are made when they are used."""
 
     client: Any
     env: StoreEnv
     owned: bool
+    closed: bool = False
 
 
 class RedisSession:
@@ -34,8 +37,7 @@ class RedisSession:
         module = "agents.extensions.memory.redis_session"
         self._session = required(WITH_EXTRA, module, "RedisSession")
         self._client = required(WITH_EXTRA, "redis.asyncio", "Redis")
-        errors = ("ConnectionError", "TimeoutError", "ReadOnlyError", "OutOfMemoryError")
-        own = (required(WITH_EXTRA, "redis.exceptions", error) for error in errors)
+        own = (required(WITH_EXTRA, "redis.exceptions", error) for error in _REFUSALS)
         self.refusals = (ValueError, TypeError, LookupError, *own)
 
     def open(self, env: StoreEnv) -> Opened:
@@ -48,12 +50,12 @@ class RedisSession:
             raise ValueError(f"RedisSession takes whole seconds as a time to live, not {env.ttl}")
         return Opened(self.client(env), env, owned=True)
 
-    def client(self, env: StoreEnv, **options: Any) -> Any:
-        """Return a client with redis-py's own `options`."""
+    def client(self, env: StoreEnv, *, single: bool = False, **options: Any) -> Any:
+        """Return a client with redis-py's own `options`; `single`: on one connection."""
         settings = {
             "socket_timeout": env.wait,
             "socket_connect_timeout": env.wait,
-            "max_connections": env.pool_size,
+            "max_connections": 1 if single else env.pool_size,
             **options,
         }
         pool = required(WITH_EXTRA, "redis.asyncio", "BlockingConnectionPool")
@@ -75,7 +77,14 @@ class RedisSession:
         await client.connection_pool.disconnect()
 
     async def close(self, store: Opened) -> None:
-        """Close the client's connections."""
+        """Close the client's connections.
+
+        Raises:
+            NotOffered: it was closed before; sessions do not close a client that they share.
+        """
+        if store.closed:
+            raise NotOffered("a RedisSession does not close a client that it was given")
+        store.closed = True
         if store.owned:
             await self.close_client(store.client)
 

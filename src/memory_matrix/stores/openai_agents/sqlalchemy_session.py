@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from memory_matrix.stores.openai_agents.items import POLICY, PROJECT, items, message, messages
-from memory_matrix.stores.protocol import Message, RawRow, Scope, StoreEnv
+from memory_matrix.stores.protocol import Message, NotOffered, RawRow, Scope, StoreEnv
 from memory_matrix.stores.requiring import required
+
+T = TypeVar("T")
 
 WITH_EXTRA = f"{PROJECT}[sqlalchemy]"
 SESSIONS, MESSAGES = "agent_sessions", "agent_messages"
@@ -22,19 +24,20 @@ _CORRUPT = f"""
 """  # noqa: S608 - own names
 
 
-@dataclass(frozen=True)
+@dataclass
 class Opened:
     """An engine, for sessions that are made when they are used."""
 
     engine: Any
     owned: bool
+    closed: bool = False
 
 
 class SQLAlchemySession:
     """One session object per call, all on one engine; the session's id is the scope's session."""
 
     needs = ("postgres",)
-    policy = replace(POLICY, limit_zero="none", limit_negative="refuse")
+    policy = POLICY
 
     def __init__(self) -> None:
         module = "agents.extensions.memory.sqlalchemy_session"
@@ -42,6 +45,7 @@ class SQLAlchemySession:
         self._engine = required(WITH_EXTRA, "sqlalchemy.ext.asyncio", "create_async_engine")
         self._url = required(WITH_EXTRA, "sqlalchemy.engine", "make_url")
         self._text = required(WITH_EXTRA, "sqlalchemy", "text")
+        self._error = required(WITH_EXTRA, "sqlalchemy.exc", "DBAPIError")
         errors = ("OperationalError", "InterfaceError", "TimeoutError")
         own = (required(WITH_EXTRA, "sqlalchemy.exc", error) for error in errors)
         self.refusals = (ValueError, TypeError, LookupError, ConnectionError, *own)
@@ -80,29 +84,37 @@ class SQLAlchemySession:
 
     async def setup(self, store: Opened) -> None:
         """Make the tables, as the first use of a session does."""
-        await self._of(store, "setup").get_items(limit=1)
+        await self._ended(self._of(store, "setup").get_items(limit=1))
 
     async def close(self, store: Opened) -> None:
-        """Close the engine's connections."""
+        """Close the engine's connections.
+
+        Raises:
+            NotOffered: it was closed before; a session has no `close`, and an engine goes on after it.
+        """
+        if store.closed:
+            raise NotOffered("SQLAlchemySession has no close of its own")
+        store.closed = True
         if store.owned:
             await store.engine.dispose()
 
     async def append(self, store: Opened, scope: Scope, given: Sequence[Message]) -> None:
         """Add items."""
-        await self._of(store, scope.session).add_items(items(given))
+        await self._ended(self._of(store, scope.session).add_items(items(given)))
 
     async def read(self, store: Opened, scope: Scope, *, limit: int | None = None) -> list[Message]:
         """Return the items, or the newest."""
-        return messages(await self._of(store, scope.session).get_items(limit=limit))
+        session = self._of(store, scope.session)
+        return messages(await self._ended(session.get_items(limit=limit)))
 
     async def pop(self, store: Opened, scope: Scope) -> Message | None:
         """Remove and return the newest item."""
-        item = await self._of(store, scope.session).pop_item()
+        item = await self._ended(self._of(store, scope.session).pop_item())
         return None if item is None else message(item)
 
     async def clear(self, store: Opened, scope: Scope) -> None:
         """Delete the session."""
-        await self._of(store, scope.session).clear_session()
+        await self._ended(self._of(store, scope.session).clear_session())
 
     def tables(self, store: Opened) -> list[str]:
         """Return the tables of sessions and messages."""
@@ -124,6 +136,19 @@ class SQLAlchemySession:
             await connection.execute(
                 self._text(_CORRUPT), {"session": scope.session, "index": index}
             )
+
+    async def _ended(self, call: Awaitable[T]) -> T:
+        """Return what a call gives.
+
+        Raises:
+            ConnectionError: SQLAlchemy says that the connection is gone.
+        """
+        try:
+            return await call
+        except self._error as error:
+            if error.connection_invalidated:
+                raise ConnectionError(str(error.orig)) from error
+            raise
 
     def _of(self, store: Opened, session: str) -> Any:
         return self._session(session, engine=store.engine, create_tables=True)

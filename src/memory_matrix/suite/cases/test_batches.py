@@ -72,6 +72,7 @@ def test_batch_empty(memory: Memory) -> None:
 
 def test_batch_5000(memory: Memory) -> None:
     """One batch of 5,000 items or more, beyond what one statement may hold, is stored whole."""
+    memory.require_policy(batch=("atomic", "reports"))
     cover(memory, {("append",): _append_5000, ("put_many", "list_records"): _put_5000})
 
 
