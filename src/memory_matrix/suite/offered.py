@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memory_matrix.stores.protocol import Compare, Message, Scope
+from memory_matrix.suite import expect
 from memory_matrix.suite.apart import Place, RecordsPlace, SessionPlace
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.samples import messages, plain, plains, record
@@ -49,6 +50,12 @@ def reads(memory: Memory, scope: Scope) -> Calls:
 def seen(memory: Memory, scope: Scope) -> dict[str, Any]:
     """Return what every call that reads gives now."""
     return {name: call() for name, call in reads(memory, scope).items()}
+
+
+def expect_seen(memory: Memory, when: str, scope: Scope, before: Mapping[str, Any]) -> None:
+    """Fail unless every call that reads gives what it gave `before`."""
+    for name, call in reads(memory, scope).items():
+        expect.equal(f"what {name} gives {when}", call(), before[name])
 
 
 def writes(memory: Memory, scope: Scope) -> Calls:

@@ -36,7 +36,7 @@ def works_again(memory: Memory, when: str, call: Callable[[], T]) -> T:
         if not attempt.refused:
             return cast("T", attempt.value)
     raise CaseFailed(
-        f"{when}: expected at most {memory.policy.reconnect_calls} failed calls, got "
+        f"{when}: calls that may fail {memory.policy.reconnect_calls}, calls that did "
         f"{memory.policy.reconnect_calls + 1}, the last with {expect.shown(attempt.refusal)}"
     )
 

@@ -30,7 +30,7 @@ SCOPE = Scope()
 MANY = 200
 THREADS = 8
 TICKS = 10
-SOON = 5.0
+SOON = 2.0
 """Seconds within which a loop that nothing blocks has come round some times."""
 LET_GO = 5.0
 """Seconds within which a server has seen the end of a connection."""
@@ -64,11 +64,11 @@ def test_async_close_no_pending_task(memory: Memory) -> None:
         done.result()
     memory.close()
     tasks = memory.caller.pending()
-    expect.true(not tasks, f"{len(tasks)} tasks are left after close: {expect.shown(tasks)}")
+    expect.true(not tasks, f"tasks that are left after close: {expect.shown(tasks)}")
     ends = time.monotonic() + LET_GO
     while left := memory.site.connections() - before:
         if time.monotonic() > ends:
-            raise CaseFailed(f"after close {len(left)} connections to the server are left open")
+            raise CaseFailed(f"connections that are left open after close: {len(left)}")
 
 
 def test_async_loop_not_blocked(memory: Memory) -> None:
@@ -94,16 +94,16 @@ def test_async_sync_twin_same_result(memory: Memory) -> None:
     """The async and the plain store read the same, of what either wrote, and refuse the same."""
     memory.require_async()
     twin = memory.twin()
+    written: dict[str, dict[str, Any]] = {}
     for name, writer in {"async": memory, "plain": twin}.items():
         scope = Scope(session=name, namespace=(name,))
         _write_much(writer, scope)
-        expect.equal(
-            f"what the plain store reads of what the {name} one wrote, and the async store too",
-            _read_much(twin, scope),
-            _read_much(memory, scope),
-        )
-    written = [_read_much(memory, Scope(session=n, namespace=(n,))) for n in ("async", "plain")]
-    expect.equal("what both stores wrote of the same", written[1], written[0])
+        wanted = written[name] = _read_much(memory, scope)
+        for what, got in _read_much(twin, scope).items():
+            sentence = f"{what} of what the {name} store wrote, by the plain one and the async one"
+            expect.equal(sentence, got, wanted[what])
+    for what, got in written["plain"].items():
+        expect.equal(f"{what} of what both stores wrote alike", got, written["async"][what])
     refused = [_refuses(each) for each in (memory, twin)]
     expect.equal("what the plain store refuses, and the async one too", refused[1], refused[0])
 
@@ -274,10 +274,10 @@ def _cancelled(
         cancelled.cancel()
         asyncio.run_coroutine_threadsafe(_tick(), _loop(other)).result(SOON)
     try:
-        return other, waiting.result(LONGEST)
+        return other, waiting.result(max(memory.policy.wait, other.env.wait) + SOON)
     except BaseException as error:
         raise CaseFailed(
-            f"a call beside a cancelled one, with {pool_size} connections: expected its answer, got "
+            f"a call beside a cancelled one, in a pool of {pool_size}: expected its answer, got "
             f"{expect.shown(error)}"
         ) from error
 
@@ -461,10 +461,13 @@ def _expect_threads(memory: Memory, done: list[Done[Any]]) -> list[int]:
     """Return the numbers of the threads that were served, which are all unless that is declared."""
     served = []
     for number, each in enumerate(done):
-        refused = isinstance(each.error, memory.refusals) and memory.policy.threads == "refuse"
-        if not refused:
+        if not isinstance(each.error, memory.refusals):
             each.result()
             served.append(number)
+        elif memory.policy.threads == "yes":
+            raise CaseFailed(
+                f"thread {number}: expected it to be served, got {expect.shown(each.error)}"
+            )
     return served
 
 

@@ -13,7 +13,17 @@ from memory_matrix.stores.protocol import Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.faults import FaultyPostgres, FaultyRedis, FaultyServer
 from memory_matrix.suite.memory import Memory
-from memory_matrix.suite.offered import GROWING, TEXTS, Calls, fill, reads, seen, works, writes
+from memory_matrix.suite.offered import (
+    GROWING,
+    TEXTS,
+    Calls,
+    expect_seen,
+    fill,
+    reads,
+    seen,
+    works,
+    writes,
+)
 from memory_matrix.suite.outcomes import CaseFailed, HarnessError
 from memory_matrix.suite.parts import cover
 from memory_matrix.suite.proxies import Proxy
@@ -103,7 +113,7 @@ def test_re_redis_empty_after_restart(memory: Memory) -> None:
         if own.tested.part("conversation") and own.offers("clear"):
             own.clear(SCOPE)
         fill(own, SCOPE)
-    expect.equal("what is there once it was written anew", seen(own, SCOPE), before)
+    expect_seen(own, "once it was written anew", SCOPE, before)
     works(own)
 
 
@@ -119,6 +129,8 @@ def test_re_server_down_at_open(memory: Memory) -> None:
             refusal = refusal or in_time(other, f"{what} with the server down", step).refusal
     expect.true(refusal, f"with the server down {', '.join(steps)} worked: expected a refusal")
     works_again(other, "setting up once the server is up", other.setup)
+    for name, call in reads(other, SCOPE).items():
+        works_again(other, f"{name} once the server is up", call)
     works(other)
 
 
@@ -128,7 +140,7 @@ def test_re_read_error_is_not_empty(memory: Memory) -> None:
     before = seen(memory, SCOPE)
     for what in ("down", "starting"):
         other, proxy = memory.behind_proxy(wait=WAIT)
-        expect.equal("what is there", seen(other, SCOPE), before)
+        expect_seen(other, "through a proxy", SCOPE, before)
         with _TROUBLES[what](proxy):
             for name, attempt in all_in_time(other, reads(other, SCOPE)).items():
                 expect.true(
@@ -220,7 +232,7 @@ def test_re_failover_new_primary(memory: Memory) -> None:
     else:
         _expect_refused(own, "after a failover", {**reads(own, SCOPE), **writes(own, SCOPE)})
     single = own.another(redis_url=primary, topology="single", nodes=(), primary=None)
-    expect.equal("what is there on the new primary", seen(single, SCOPE), before)
+    expect_seen(single, "on the new primary", SCOPE, before)
 
 
 # ---- connections that are ended -----------------------------------------------------------------
