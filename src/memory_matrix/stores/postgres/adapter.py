@@ -10,7 +10,7 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from memory_matrix.stores.errors import RefusedError, StoreError
-from memory_matrix.stores.policy import FILTER_OPERATORS, METRICS, Policy
+from memory_matrix.stores.policy import FILTER_OPERATORS, MESSAGE_FIELDS, METRICS, Policy
 from memory_matrix.stores.postgres import outside
 from memory_matrix.stores.postgres.async_store import AsyncPostgresStore
 from memory_matrix.stores.postgres.layout import Layout
@@ -27,6 +27,7 @@ from memory_matrix.stores.protocol import (
 )
 
 POLICY = Policy(
+    message_fields=MESSAGE_FIELDS,
     negative_zero="drop",  # jsonb has no sign of zero
     scope_parts=("app", "user", "session"),
     record_parts=("app", "user", "namespace"),

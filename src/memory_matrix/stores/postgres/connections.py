@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import selectors
 import threading
 import time
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
@@ -26,6 +27,9 @@ from memory_matrix.stores.postgres.values import line
 T = TypeVar("T")
 
 _PING = 1.0
+_LOCKED = 0.6
+"""The share of a call's time for which the server lets it wait for a lock, so that no write is left
+waiting there by a client that gave up."""
 
 
 class _LateError(Exception):
@@ -64,6 +68,28 @@ def _see_cancellable() -> None:
         raise _LateError
 
 
+class _Attempts:
+    """What the attempts to connect of one pool have taught."""
+
+    failure: str | None = None
+    """Why the last one failed."""
+
+    def __init__(self, given: Mapping[str, Any], wait: float) -> None:
+        options = given.get("options") or os.environ.get("PGOPTIONS", "")
+        bound = f"-c lock_timeout={math.ceil(_LOCKED * wait * 1000)}"
+        self.extra: dict[str, Any] = {"options": f"{bound} {options}"}
+
+    def is_bouncer(self, error: psycopg.Error) -> bool:
+        """Return whether the server is a bouncer that takes no settings; no more are sent then.
+
+        Without them, only the client bounds the waits for locks.
+        """
+        if not self.extra or "unsupported startup parameter" not in str(error):
+            return False
+        self.extra = {}
+        return True
+
+
 class BoundedConnection(_Limits, psycopg.Connection[Any]):
     """A connection that cancels what takes too long, and breaks where that is not answered either."""
 
@@ -88,14 +114,16 @@ class BoundedConnection(_Limits, psycopg.Connection[Any]):
 
     @classmethod
     def connect(cls, conninfo: str = "", **options: Any) -> Any:
-        """Connect; the option `failures`, a dict, keeps what went wrong last."""
-        failures: dict[str, str] = options.pop("failures", {})
+        """Connect; the option `attempts` keeps what is learnt by it."""
+        attempts: _Attempts = options.pop("attempts")
         try:
-            connection = super().connect(conninfo, **options)
+            connection = super().connect(conninfo, **options, **attempts.extra)
         except psycopg.Error as error:
-            failures["last"] = str(error).partition("\n")[0].rstrip(". ")
-            raise
-        failures.clear()
+            if not attempts.is_bouncer(error):
+                attempts.failure = str(error).partition("\n")[0].rstrip(". ")
+                raise
+            connection = super().connect(conninfo, **options, **attempts.extra)
+        attempts.failure = None
         return connection
 
 
@@ -123,14 +151,16 @@ class AsyncBoundedConnection(_Limits, psycopg.AsyncConnection[Any]):
 
     @classmethod
     async def connect(cls, conninfo: str = "", **options: Any) -> Any:
-        """Connect; the option `failures`, a dict, keeps what went wrong last."""
-        failures: dict[str, str] = options.pop("failures", {})
+        """Connect; the option `attempts` keeps what is learnt by it."""
+        attempts: _Attempts = options.pop("attempts")
         try:
-            connection = await super().connect(conninfo, **options)
+            connection = await super().connect(conninfo, **options, **attempts.extra)
         except psycopg.Error as error:
-            failures["last"] = str(error).partition("\n")[0].rstrip(". ")
-            raise
-        failures.clear()
+            if not attempts.is_bouncer(error):
+                attempts.failure = str(error).partition("\n")[0].rstrip(". ")
+                raise
+            connection = await super().connect(conninfo, **options, **attempts.extra)
+        attempts.failure = None
         return connection
 
 
@@ -172,19 +202,24 @@ async def _is_alive_async(connection: AsyncBoundedConnection) -> bool:
     return True
 
 
-def _pool_options(dsn: str, size: int, wait: float, failures: dict[str, str]) -> dict[str, Any]:
-    """Return what both kinds of pool are made with."""
+def _attempts(dsn: str, wait: float) -> _Attempts:
     try:
-        given = conninfo.conninfo_to_dict(dsn)
+        return _Attempts(conninfo.conninfo_to_dict(dsn), wait)
     except psycopg.ProgrammingError as error:
         raise RefusedError(f"The libpq URL of the store is wrong: {line(error)}.") from None
-    patience = {} if "connect_timeout" in given else {"connect_timeout": max(2, math.ceil(wait))}
+
+
+def _pool_options(dsn: str, size: int, wait: float, attempts: _Attempts) -> dict[str, Any]:
+    """Return what both kinds of pool are made with."""
+    patience = {"connect_timeout": max(2, math.ceil(wait))}
+    if "connect_timeout" in conninfo.conninfo_to_dict(dsn):
+        patience = {}
     return {
         "conninfo": dsn,
         "kwargs": {
             "autocommit": True,
             "prepare_threshold": None,
-            "failures": failures,
+            "attempts": attempts,
             **patience,
         },
         "min_size": 0,
@@ -200,18 +235,18 @@ class OwnPool:
     """Lends connections of a pool that is opened by the first call."""
 
     def __init__(self, dsn: str, size: int, wait: float) -> None:
-        self._failures: dict[str, str] = {}
+        self._attempts = _attempts(dsn, wait)
         self._lock = threading.Lock()
         self._closed = False
         self._pool: ConnectionPool[BoundedConnection] = ConnectionPool(
             connection_class=BoundedConnection,
-            **_pool_options(dsn, size, wait, self._failures),
+            **_pool_options(dsn, size, wait, self._attempts),
         )
 
     @property
     def failure(self) -> str | None:
         """Why the last attempt to connect failed."""
-        return self._failures.get("last")
+        return self._attempts.failure
 
     @contextmanager
     def lend(self, seconds: float) -> Iterator[psycopg.Connection[Any]]:
@@ -317,15 +352,15 @@ class AsyncOwnPool:
     """Lends connections of a pool for each event loop that calls come from."""
 
     def __init__(self, dsn: str, size: int, wait: float) -> None:
-        self._failures: dict[str, str] = {}
-        self._options = _pool_options(dsn, size, wait, self._failures)
+        self._attempts = _attempts(dsn, wait)
+        self._options = _pool_options(dsn, size, wait, self._attempts)
         self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopPool] = WeakKeyDictionary()
         self._closed = False
 
     @property
     def failure(self) -> str | None:
         """Why the last attempt to connect failed."""
-        return self._failures.get("last")
+        return self._attempts.failure
 
     @asynccontextmanager
     async def lend(self, seconds: float) -> AsyncIterator[psycopg.AsyncConnection[Any]]:

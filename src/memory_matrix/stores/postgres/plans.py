@@ -167,6 +167,7 @@ class Plans:
             found = yield from self._look()
             if not self._complete(found):
                 name = {"name": f"memory-matrix:{self.layout.tables}"}
+                yield Query("SET LOCAL lock_timeout = 0")
                 yield Query(_LOCK, name, patient=True)
                 found = yield from self._look()
             if not self._complete(found):

@@ -129,7 +129,11 @@ def test_a_closed_store_says_so_and_closes_twice(open_store: Any, store: Any) ->
         store.read(SCOPE)
 
 
-@pytest.mark.parametrize("options", [{}, {"autocommit": True}, {"row_factory": dict_row}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"autocommit": True}, {"row_factory": dict_row}],
+    ids=["plain", "autocommit", "dict_row"],
+)
 def test_a_given_connection_is_usable_after_errors_and_stays_open(
     place: Place, store: Any, options: dict[str, Any]
 ) -> None:
