@@ -6,51 +6,36 @@ pytest-xdist share the servers, which the controller owns; they are gone when it
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from memory_matrix.suite import async_fixtures
 from memory_matrix.suite import options as options_
 from memory_matrix.suite.options import KINDS, Kind, Options
 
 if TYPE_CHECKING:
     import psycopg
     from redis import Redis
-    from redis.asyncio import Redis as AsyncRedis
 
     from memory_matrix.isolation.postgres import Place as PostgresPlace
     from memory_matrix.isolation.redis import Place as RedisPlace
     from memory_matrix.servers.client import ServerInfo
+    from memory_matrix.suite.bell import RemoteHost
     from memory_matrix.suite.memory import Memory
+    from memory_matrix.suite.serving import Host
     from memory_matrix.suite.stores import StoreParameter
     from memory_matrix.suite.worker import Worker
 
 pytest.register_assert_rewrite("memory_matrix.suite.cases")
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _STATE = pytest.StashKey["_State"]()
+_BELL = "memory_matrix_bell"
 _NO_STORE = pytest.param(
     None, marks=pytest.mark.skip(reason="it needs a store under test: --store NAME"), id="no-store"
 )
-_SERVER_FIXTURES: dict[str, Kind] = {f"{kind}_server": kind for kind in KINDS}
-
-
-def _async_fixture(function: F) -> F:
-    """Make an async fixture of whatever runs async tests here; what anyio runs are plain fixtures."""
-    made: Any
-    if find_spec("pytest_asyncio") is None:
-        made = pytest.fixture(function)
-    else:
-        import pytest_asyncio
-
-        made = pytest_asyncio.fixture(function)
-    fixture: F = made
-    return fixture
 
 
 class _State:
@@ -59,9 +44,18 @@ class _State:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._options: Options | None = None
+        self._host: Host | RemoteHost | None = None
         self._worker: Worker | None = None
+        self._bell: dict[str, Any] | None = None
+        self._stack = ExitStack()
         self.stores: list[StoreParameter] = []
-        self.stack = ExitStack()
+        self.left: str | None = None
+        """What could not be removed in the end, in a sentence."""
+
+    @property
+    def _workerinput(self) -> Mapping[str, Any]:
+        """What the controller says to a worker of pytest-xdist; nothing where this is none."""
+        return getattr(self._config, "workerinput", {})
 
     @property
     def options(self) -> Options:
@@ -80,7 +74,8 @@ class _State:
         from memory_matrix.suite.stores import parameters
 
         self.stores = parameters(self.options)
-        self._config.pluginmanager.register(StoreReports(self.options))
+        worker = self._workerinput.get("workerid")
+        self._config.pluginmanager.register(StoreReports(self.options, worker))
 
     @property
     def worker(self) -> Worker:
@@ -88,9 +83,43 @@ class _State:
         if self._worker is None:
             from memory_matrix.suite.worker import Worker
 
-            self._worker = Worker(self.options)
-            self.stack.callback(self._worker.close)
+            self._worker = Worker(self.options, self._hosted())
+            self._stack.callback(self._worker.close)
         return self._worker
+
+    def bell(self) -> dict[str, Any]:
+        """Return what a worker needs to reach this process, its controller."""
+        if self._bell is None:
+            from memory_matrix.suite.bell import bell
+
+            host = self._own_host()
+            self._bell = self._stack.enter_context(bell(host))
+        return self._bell
+
+    def close(self) -> None:
+        """End the servers that this process owns, and clean up.
+
+        Raises:
+            MemoryMatrixError: something is left.
+        """
+        self._stack.close()
+
+    def _hosted(self) -> Host | RemoteHost:
+        bell = self._workerinput.get(_BELL)
+        if bell is None:
+            return self._own_host()
+        from memory_matrix.suite.bell import RemoteHost
+
+        return RemoteHost(bell)
+
+    def _own_host(self) -> Host:
+        from memory_matrix.suite.serving import Host
+
+        if self._host is None:
+            self._host = Host()
+            self._stack.callback(self._host.close)
+        assert isinstance(self._host, Host)
+        return self._host
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -99,41 +128,58 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker; load what tests stores only where stores are given."""
-    config.stash[_STATE] = _State(config)
+    """Declare the marker; load what tests stores only where stores are given.
+
+    Raises:
+        pytest.UsageError: an option is wrong.
+    """
+    state = config.stash[_STATE] = _State(config)
     config.addinivalue_line(
         "markers",
         "postgres(isolation='schema'): how a test is kept apart: schema (default), database, or rollback",
     )
-    if config.getoption("--store") or config.getini("memory_stores"):
-        config.stash[_STATE].load_stores()
+    config.pluginmanager.register(async_fixtures.plugin(config), "memory-matrix-async")
+    if options_.says_anything(config) and state.options.stores:
+        state.load_stores()
 
 
 @pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End the servers that this process owns; a run that leaves something behind does not succeed."""
+    from memory_matrix.errors import MemoryMatrixError
+
+    state = session.config.stash[_STATE]
+    try:
+        state.close()
+    except MemoryMatrixError as error:
+        state.left = str(error)
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what is left behind."""
+    if left := config.stash[_STATE].left:
+        terminalreporter.write_line(f"memory-matrix: {left}", red=True)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """End the servers that this process serves."""
+    """End the servers also where the session did not come to its end."""
     if (state := config.stash.get(_STATE, None)) is not None:
-        state.stack.close()
+        state.close()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Serve servers to the workers of pytest-xdist; the first test that needs one has it started."""
-    from memory_matrix.servers.client import ADDRESS
-    from memory_matrix.suite.serving import clean_addresses, serving
-
-    state = node.config.stash[_STATE]
-    if ADDRESS not in os.environ:
-        state.stack.enter_context(serving())
-        state.stack.callback(clean_addresses, state.options)
+    """Tell a worker of pytest-xdist how to ask for servers; the first test that needs one does."""
+    node.workerinput[_BELL] = node.config.stash[_STATE].bell()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests that use a server on each server, and tests of a store on each store."""
     state = metafunc.config.stash[_STATE]
-    for fixture, kind in _SERVER_FIXTURES.items():
-        if fixture in metafunc.fixturenames:
-            names = state.options.names(kind)
+    for kind in KINDS:
+        fixture = f"{kind}_server"
+        if fixture in metafunc.fixturenames and len(names := state.options.names(kind)) > 1:
             metafunc.parametrize(
                 fixture, list(names), ids=list(names.values()), indirect=True, scope="session"
             )
@@ -145,13 +191,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def postgres_server(request: pytest.FixtureRequest) -> ServerInfo:
     """Return the run's Postgres: name, version, url. Started once, shared by all workers."""
-    return _server(request, "postgres")
+    with _told():
+        return _state(request).worker.server("postgres", _source(request, "postgres"))
 
 
 @pytest.fixture(scope="session")
 def redis_server(request: pytest.FixtureRequest) -> ServerInfo:
     """Return the run's Redis: name, version, url. Started once, shared by all workers."""
-    return _server(request, "redis")
+    with _told():
+        return _state(request).worker.server("redis", _source(request, "redis"))
 
 
 @pytest.fixture(scope="session")
@@ -162,15 +210,23 @@ def postgres_ddl() -> str:
 
 @pytest.fixture
 def postgres_place(
-    request: pytest.FixtureRequest,
-    postgres_server: ServerInfo,  # noqa: ARG001 - for its parameter
-    postgres_ddl: str,
-) -> PostgresPlace:
-    """Return a schema (or database, as the marker `postgres` says) of the test's own."""
-    isolation = _state(request).worker.postgres(_source(request, "postgres_server"))
-    if _rung(request) == "database":
-        return isolation.database(postgres_ddl)
-    return isolation.schema(postgres_ddl)
+    request: pytest.FixtureRequest, postgres_server: ServerInfo, postgres_ddl: str
+) -> Iterator[PostgresPlace]:
+    """Yield a schema (or database, as the marker `postgres` says) of the test's own."""
+    from memory_matrix.suite.rungs import check_rollback, rung_of
+
+    rung = rung_of(request)
+    with _told(postgres_server.name):
+        places = _state(request).worker.postgres(_source(request, "postgres"))
+        if rung == "rollback":
+            check_rollback(request)
+            place = places.shared(postgres_ddl)
+        else:
+            make = places.database if rung == "database" else places.schema
+            place = make(postgres_ddl)
+    yield place
+    if rung != "rollback":
+        places.leave(place)
 
 
 @pytest.fixture
@@ -183,41 +239,35 @@ def postgres_dsn(postgres_place: PostgresPlace) -> str:
 def postgres_connection(
     request: pytest.FixtureRequest, postgres_place: PostgresPlace
 ) -> Iterator[psycopg.Connection[Any]]:
-    """Yield a psycopg connection to a schema of the test's own; what is not committed is rolled back."""
+    """Yield a psycopg connection to a schema of the test's own, in autocommit mode.
+
+    Where the marker says `rollback`, in a transaction that is rolled back.
+    """
     import psycopg
 
-    with psycopg.connect(postgres_place.dsn, autocommit=_rung(request) != "rollback") as connection:
-        yield connection
-        connection.rollback()
+    from memory_matrix.suite.rungs import rung_of
 
-
-@_async_fixture
-async def async_postgres_connection(
-    request: pytest.FixtureRequest, postgres_place: PostgresPlace
-) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
-    """Yield an async psycopg connection; otherwise as `postgres_connection`."""
-    import psycopg
-
-    connection = await psycopg.AsyncConnection.connect(
-        postgres_place.dsn, autocommit=_rung(request) != "rollback"
-    )
-    async with connection:
-        yield connection
-        await connection.rollback()
+    with psycopg.connect(postgres_place.dsn, autocommit=True) as connection:
+        if rung_of(request) != "rollback":
+            yield connection
+            return
+        with connection.transaction(force_rollback=True):
+            yield connection
 
 
 @pytest.fixture
-def redis_place(
-    request: pytest.FixtureRequest,
-    redis_server: ServerInfo,  # noqa: ARG001 - for its parameter
-) -> Iterator[RedisPlace]:
+def redis_place(request: pytest.FixtureRequest, redis_server: ServerInfo) -> Iterator[RedisPlace]:
     """Yield a database and a key prefix of the test's own; the database is emptied afterwards."""
-    isolation = _state(request).worker.redis(_source(request, "redis_server"))
-    place = isolation.place()
+    with _told(redis_server.name):
+        places = _state(request).worker.redis(_source(request, "redis"))
+    place = places.place()
     yield place
-    outside = isolation.leave(place)
+    with _told(redis_server.name):
+        outside = places.leave(place)
     if outside and "redis_prefix" in request.fixturenames:
-        pytest.fail(f"the test left keys outside redis_prefix: {', '.join(outside[:5])}")
+        pytest.fail(
+            f"the test left keys outside redis_prefix: {', '.join(outside[:5])}", pytrace=False
+        )
 
 
 @pytest.fixture
@@ -241,24 +291,15 @@ def redis_client(redis_url: str) -> Iterator[Redis]:
         yield client
 
 
-@_async_fixture
-async def async_redis_client(redis_url: str) -> AsyncIterator[AsyncRedis]:
-    """Yield a redis.asyncio client; otherwise as `redis_client`."""
-    from redis.asyncio import Redis
-
-    async with Redis.from_url(redis_url) as client:
-        yield client
-
-
 @pytest.fixture
 def faults(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Yield what starts servers of the test's own, to be killed, paused, filled and restarted."""
     from memory_matrix.suite.faults import Faults
 
-    state = _state(request)
-    with Faults(
-        state.worker.servers, {kind: state.options.sources(kind)[0] for kind in KINDS}
-    ) as made:
+    sources = {kind: _source(request, kind) for kind in KINDS}
+    with _told():
+        servers = _state(request).worker.servers
+    with Faults(servers, sources) as made:
         yield made
 
 
@@ -275,25 +316,33 @@ def _state(request: pytest.FixtureRequest) -> _State:
     return request.config.stash[_STATE]
 
 
-def _server(request: pytest.FixtureRequest, kind: Kind) -> ServerInfo:
+def _source(request: pytest.FixtureRequest, kind: Kind) -> str:
+    """Return the source of the server that the test runs on."""
+    fixture = f"{kind}_server"
+    if request.fixturename == fixture and hasattr(request, "param"):
+        return str(request.param)
+    callspec = getattr(request.node, "callspec", None)
+    if callspec is not None and fixture in callspec.params:
+        return str(callspec.params[fixture])
+    sources = _state(request).options.sources(kind)
+    if len(sources) > 1 and fixture in request.fixturenames:
+        pytest.fail(
+            f"There are {len(sources)} servers to run on: name {fixture}, or a fixture that uses it, "
+            "among the test's arguments.",
+            pytrace=False,
+        )
+    return sources[0]
+
+
+@contextmanager
+def _told(server: str = "") -> Iterator[None]:
+    """Fail with a sentence where a server cannot be had, or does not do what a test needs."""
+    from memory_matrix.errors import MemoryMatrixError
     from memory_matrix.servers.client import ServerError
 
     try:
-        return _state(request).worker.server(kind, request.param)
+        yield
     except ServerError as error:
-        pytest.fail(f"{kind}: {error}", pytrace=False)
-
-
-def _source(request: pytest.FixtureRequest, fixture: str) -> str:
-    source: str = request.node.callspec.params[fixture]
-    return source
-
-
-def _rung(request: pytest.FixtureRequest) -> str:
-    marker = request.node.get_closest_marker("postgres")
-    rung: str = "schema" if marker is None else marker.kwargs.get("isolation", "schema")
-    if rung not in {"schema", "database", "rollback"}:
-        pytest.fail(
-            f"isolation is {rung!r}; it should be schema, database or rollback", pytrace=False
-        )
-    return rung
+        pytest.fail(str(error), pytrace=False)
+    except MemoryMatrixError as error:
+        pytest.fail(f"{server}: {error}" if server else str(error), pytrace=False)

@@ -35,6 +35,7 @@ _REDIS_SETTINGS = {
     "save": "",
     "appendonly": "no",
     "appendfsync": "no",  # As for Postgres, where a user turns `appendonly` on.
+    "databases": "64",  # One for each worker of a test run on the largest machines.
 }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -82,24 +81,29 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(f"--memory-{name}", type=Path, help=argparse.SUPPRESS)
 
 
+def says_anything(config: pytest.Config) -> bool:
+    """Return whether the command line or the ini file has any of the options."""
+    pairs = (("--store", "memory_stores"), *((f"--{kind}", f"memory_{kind}") for kind in KINDS))
+    return any(config.getoption(option) or config.getini(ini) for option, ini in pairs)
+
+
 def read_options(config: pytest.Config) -> Options:
     """Return what the run was told.
 
     Raises:
-        pytest.UsageError: the matrix file is wrong.
+        pytest.UsageError: a source, or the matrix file, is wrong.
     """
-    given = {kind: _given(config, f"--{kind}", f"memory_{kind}") for kind in KINDS}
-    _refuse_bad(given, config.invocation_params.dir)
-    stores = _given(config, "--store", "memory_stores")
+    given = {kind: _sources(config, kind) for kind in KINDS}
     if not all(given.values()):
         found = _from_matrix(config.rootpath)
         given = {kind: given[kind] or found[kind] or (EMBEDDED,) for kind in KINDS}
+    stores, root = _given(config, "--store", "memory_stores")
     return Options(
         postgres=given["postgres"],
         redis=given["redis"],
         stores=stores,
         serializers=tuple(config.getoption("--memory-serializer") or (None,)),
-        root=config.getoption("--memory-root") or config.invocation_params.dir,
+        root=config.getoption("--memory-root") or root,
         may_hold_data=config.getoption("--redis-may-hold-data"),
         waivers=config.getoption("--memory-waivers"),
         cells=config.getoption("--memory-cells"),
@@ -108,17 +112,31 @@ def read_options(config: pytest.Config) -> Options:
     )
 
 
-def _refuse_bad(given: Mapping[Kind, tuple[str, ...]], root: Path) -> None:
+def _sources(config: pytest.Config, kind: Kind) -> tuple[str, ...]:
+    """Return the sources that the run was told, with paths that hold from anywhere.
+
+    Raises:
+        pytest.UsageError: one is none.
+    """
+    option, ini = f"--{kind}", f"memory_{kind}"
+    texts, root = _given(config, option, ini)
+    if not texts:
+        return ()
     from memory_matrix.matrix import sources
 
-    for kind in KINDS:
-        for source in given[kind]:
-            for problem in sources.problems(kind, source, root) if source else ():
-                raise pytest.UsageError(f"--{kind}: {problem}")
+    named = option if config.getoption(option) else ini
+    for text in texts:
+        for problem in sources.problems(kind, text, root):
+            raise pytest.UsageError(f"{named}: {problem}")
+    return tuple(map(_text, sources.sources({kind: texts}, root)))
 
 
-def _given(config: pytest.Config, option: str, ini: str) -> tuple[str, ...]:
-    return tuple(config.getoption(option) or config.getini(ini))
+def _given(config: pytest.Config, option: str, ini: str) -> tuple[tuple[str, ...], Path]:
+    """Return what the command line says, else the ini file, each once, and where its paths start from."""
+    if texts := config.getoption(option):
+        return tuple(dict.fromkeys(texts)), config.invocation_params.dir
+    root = config.rootpath if config.inipath is None else config.inipath.parent
+    return tuple(dict.fromkeys(config.getini(ini))), root
 
 
 def _from_matrix(root: Path) -> dict[Kind, tuple[str, ...]]:

@@ -12,7 +12,6 @@ from typing import Any
 from memory_matrix.environments.model import Environment
 from memory_matrix.environments.processes import Finished, Runner
 from memory_matrix.errors import MemoryMatrixError
-from memory_matrix.isolation.names import RUN, new_token
 from memory_matrix.matrix.model import Matrix, ServerSource, Waiver
 from memory_matrix.matrix.suite import SuiteCell, SuiteProcess
 from memory_matrix.servers.client import ADDRESS
@@ -22,7 +21,7 @@ from memory_matrix.suite.results import Case, CaseResult, missing, read_lines
 _CASES = "memory_matrix.suite.cases"
 _INI = Path("memory_matrix", "suite", "pytest.ini")
 _PLUGINS = ("memory_matrix.pytest_plugin", "xdist", "randomly", "timeout")
-_FORGOTTEN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", RUN)
+_FORGOTTEN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV")
 _HARMLESS = (0, 1, 5)
 """How pytest ends where it ran what it was to run: all passed, some failed, none was left."""
 
@@ -160,7 +159,6 @@ def _variables(bench: Bench, environment: Environment) -> Mapping[str, str]:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTHONPATH": os.pathsep.join(path),
         ADDRESS: bench.address,
-        RUN: new_token(),
         **dict(environment.spec.env),
     }
 

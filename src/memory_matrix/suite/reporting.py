@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import os
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from memory_matrix.suite.advice import advice
 from memory_matrix.suite.options import Options
 from memory_matrix.suite.outcomes import CaseFailed, CaseOutcome
 from memory_matrix.suite.results import PROPERTY, Case, CaseResult, ResultLines, result
@@ -19,15 +19,16 @@ from memory_matrix.suite.running import outcome_of, reason_of
 from memory_matrix.suite.stores import StoreParameter
 from memory_matrix.suite.waivers import read_waivers, waived
 
+_SECONDS = pytest.StashKey[float]()
+"""What the phases of a case took so far."""
 _FIRST_WORKERS = {None, "gw0"}
 _SHOWN = ("failed", "error", "not-offered", "waived", "skipped", "passed")
 
 
 class StoreReports:
-    """Registered where stores are under test."""
+    """Registered where stores are under test. `worker` is the id of a worker of pytest-xdist."""
 
-    def __init__(self, options: Options) -> None:
-        worker = os.environ.get("PYTEST_XDIST_WORKER")
+    def __init__(self, options: Options, worker: str | None) -> None:
         self._waivers = [] if options.waivers is None else read_waivers(options.waivers)
         self._selected = (
             None if options.cases is None else set(json.loads(options.cases.read_text("utf-8")))
@@ -67,15 +68,12 @@ class StoreReports:
             return report
         if call.excinfo is not None:
             self._judge(item, case, call.excinfo.value, report)
-        before = self._ended.get(item.nodeid)
+        seconds = item.stash[_SECONDS] = item.stash.get(_SECONDS, 0.0) + call.duration
         if report.when == "teardown":
             ended = self._ended.pop(item.nodeid, None) or result(case, "passed", None, 0.0)
-            seconds = getattr(item, "_memory_seconds", 0.0) + call.duration
             report.user_properties.append(
                 (PROPERTY, asdict(result(case, ended.outcome, ended.reason, seconds)))
             )
-        elif before is None or report.when == "call":
-            item._memory_seconds = getattr(item, "_memory_seconds", 0.0) + call.duration  # type: ignore[attr-defined]  # noqa: SLF001
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -106,7 +104,7 @@ class StoreReports:
         elif isinstance(error, pytest.fail.Exception):
             ended = result(case, "failed", str(error).splitlines()[0], 0.0)
         else:
-            ended = result(case, outcome_of(error), reason_of(error), 0.0)
+            ended = result(case, outcome_of(error), _reason(item, error), 0.0)
         ended = waived(ended, self._waivers, dt.datetime.now(dt.timezone.utc).date())
         self._ended.setdefault(item.nodeid, ended)
         _show(ended.outcome, ended.reason or "", error, item, report)
@@ -126,6 +124,14 @@ def case_of(item: pytest.Item) -> Case | None:
         servers=parameter.servers,
         serializer=parameter.serializer,
     )
+
+
+def _reason(item: pytest.Item, error: BaseException) -> str:
+    reason = reason_of(error)
+    memory = (getattr(item, "funcargs", None) or {}).get("memory_store")
+    if outcome_of(error) != "failed" or memory is None:
+        return reason
+    return ". ".join(filter(None, (reason.rstrip("."), advice(memory, error))))
 
 
 def _show(

@@ -2,76 +2,88 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from memory_matrix.isolation.postgres import PostgresIsolation
 from memory_matrix.isolation.redis import RedisIsolation
-from memory_matrix.servers.client import ADDRESS, ServerInfo, Servers
+from memory_matrix.servers.client import ServerInfo, Servers
 from memory_matrix.suite.options import Kind, Options
+from memory_matrix.suite.serving import Host
 
-_WORKER = "PYTEST_XDIST_WORKER"
+if TYPE_CHECKING:
+    from memory_matrix.suite.bell import RemoteHost
 
 
 class Worker:
-    """The servers and places of one pytest process."""
+    """The servers and places of one pytest process. `host` is the run's, by default one of its own."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, host: Host | RemoteHost | None = None) -> None:
         self.options = options
         self._stack = ExitStack()
-        self._isolations: dict[tuple[Kind, str], Any] = {}
+        if host is None:
+            host = Host()
+            self._stack.callback(host.close)
+        self._host = host
+        self._postgres: dict[str, PostgresIsolation] = {}
+        self._redis: dict[str, RedisIsolation] = {}
 
     @cached_property
     def servers(self) -> Servers:
         """The way to the run's servers; starts to serve them where nobody does yet."""
-        if ADDRESS not in os.environ:
-            from memory_matrix.suite.serving import serving
-
-            self._stack.enter_context(serving())
-        return self._stack.enter_context(Servers.at(os.environ[ADDRESS]))
+        return self._stack.enter_context(Servers.at(self._host.address()))
 
     def server(self, kind: Kind, source: str) -> ServerInfo:
-        """Return the run's server of that source, started when it is first asked for."""
+        """Return the run's server of that source, started when it is first asked for.
+
+        Raises:
+            ServerError: it cannot be had.
+        """
         return self.servers.shared(kind, source)
 
     def postgres(self, source: str) -> PostgresIsolation:
-        """Return what makes schemas on that server."""
-        made = self._isolations.get(("postgres", source))
-        if made is None:
-            server = self.server("postgres", source)
-            made = PostgresIsolation(server.url, owned=server.owned)
+        """Return what makes schemas on that server.
+
+        Raises:
+            ServerError: the server cannot be had.
+            UnavailableError: it does not answer.
+        """
+        if source not in self._postgres:
+            server = self._claimed("postgres", source)
+            made = PostgresIsolation(server.url, owned=server.owned, token=self._host.token)
+            self._stack.callback(made.close)
             made.prepare()
-            self._keep("postgres", source, made)
-        assert isinstance(made, PostgresIsolation)
-        return made
+            self._postgres[source] = made
+        return self._postgres[source]
 
     def redis(self, source: str) -> RedisIsolation:
-        """Return what makes prefixes on that server, in a database of this worker's own."""
-        made = self._isolations.get(("redis", source))
-        if made is None:
-            server = self.server("redis", source)
+        """Return what makes prefixes on that server, in a database of this worker's own.
+
+        Raises:
+            ServerError: the server cannot be had.
+            UnavailableError: it does not answer.
+            UsageError: it was given by URL and holds data.
+        """
+        if source not in self._redis:
+            server = self._claimed("redis", source)
             made = RedisIsolation(
                 server.url,
                 owned=server.owned,
-                worker=_number(),
+                shared=True,
+                token=self._host.token,
                 may_hold_data=self.options.may_hold_data,
             )
-            self._keep("redis", source, made)
-        assert isinstance(made, RedisIsolation)
-        return made
+            self._stack.callback(made.close)
+            self._redis[source] = made
+        return self._redis[source]
 
     def close(self) -> None:
         """Close all connections; where this process serves the servers, end them."""
         self._stack.close()
 
-    def _keep(self, kind: Kind, source: str, made: PostgresIsolation | RedisIsolation) -> None:
-        self._isolations[kind, source] = made
-        self._stack.callback(made.close)
-        if not made.owned and _WORKER not in os.environ:
-            self._stack.callback(made.clean)
-
-
-def _number() -> int:
-    return int(os.environ.get(_WORKER, "gw0").removeprefix("gw"))
+    def _claimed(self, kind: Kind, source: str) -> ServerInfo:
+        server = self.server(kind, source)
+        if not server.owned:
+            self._host.sweep(kind, server.url)
+        return server
