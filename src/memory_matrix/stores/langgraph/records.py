@@ -56,7 +56,6 @@ class _Store:
     """What a plain and an async store share."""
 
     needs = ("postgres",)
-    own_database = True  # an index made concurrently waits for all transactions of its database
     policy = POLICY
     _module: str
     _name: str

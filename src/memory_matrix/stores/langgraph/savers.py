@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from memory_matrix.stores.langgraph.connections import PROJECT, Opened, refusals, rows
-from memory_matrix.stores.policy import Policy
+from memory_matrix.stores.policy import MESSAGE_FIELDS, Policy
 from memory_matrix.stores.protocol import Message, RawRow, Scope, StoreEnv
 from memory_matrix.stores.requiring import required
 
@@ -20,6 +20,7 @@ TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 CHANNEL = "messages"
 
 POLICY = Policy(
+    message_fields=MESSAGE_FIELDS,
     nul="keep",  # of a message, which is a blob
     metadata_nul="clean",
     surrogate="keep",
@@ -40,7 +41,6 @@ class _Saver:
     """What a plain and an async saver share."""
 
     needs = ("postgres",)
-    own_database = True  # an index made concurrently waits for all transactions of its database
     policy = POLICY
     _module: str
     _name: str
