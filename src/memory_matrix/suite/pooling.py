@@ -22,6 +22,7 @@ from memory_matrix.suite.outcomes import CaseSkipped
 
 _LOOPBACK = "127.0.0.1"
 _SESSIONS = 3
+_PATIENCE = 5.0
 _TOLD = (
     *("server_version", "server_encoding", "client_encoding", "application_name"),
     *("session_authorization", "DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes"),
@@ -73,6 +74,7 @@ class _Pool:
         self._clients: dict[tuple[int, int], _Client] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._all: list[_Session] = []
+        self._ends = False
         self.free: asyncio.Queue[_Session]
         self.told: list[tuple[str, str]] = []
 
@@ -86,7 +88,9 @@ class _Pool:
         return port
 
     async def add(self) -> None:
-        """Open one more session."""
+        """Open one more session, unless the pool is about to end."""
+        if self._ends:
+            return
         session = await _session(self._dsn)
         self._all.append(session)
         self.free.put_nowait(session)
@@ -95,11 +99,13 @@ class _Pool:
 
     async def end(self) -> None:
         """Close everything."""
+        self._ends = True
         if self._server is not None:
             self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for client in self._clients.values():
+            client.hang_up()
+        if self._tasks:  # not cancelled, for one of them may be about to open a session
+            await asyncio.wait(self._tasks, timeout=_PATIENCE)
         for session in self._all:
             session.close()
 
@@ -170,6 +176,10 @@ class _Client:
                 await self.session.writer.drain()
         finally:
             await self._leave()
+
+    def hang_up(self) -> None:
+        """End the connection, and with it `serve`."""
+        self._writer.transport.abort()
 
     def _note(self, kind: bytes) -> None:
         if kind in {b"Q", b"S", b"F"}:

@@ -164,7 +164,7 @@ class Proxy:
             self._starting = starting
 
     async def _cut(self) -> int:
-        links = list(self._links)
+        links, self._links = self._links, set()
         for link in links:
             link.cut()
         return len(links)
@@ -266,7 +266,7 @@ def _target(url: str) -> Target:
         host, port = parts.hostname, parts.port
     except ValueError:  # several hosts
         host = port = None
-    if not plain or not host or "host" in settings:
+    if not plain or not host or "," in host or "host" in settings:
         raise CaseSkipped("no proxy can stand before the server, by the URL that it has")
     kind, usual = _PORTS[parts.scheme]
     return Target(kind, host, port or usual)
