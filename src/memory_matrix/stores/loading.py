@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -100,6 +100,7 @@ def check(adapter: Any, source: str) -> StoreUnderTest:
         source.rpartition(":")[2], source, adapter, policy, _needs(adapter, source)
     )
     _check_parts(store)
+    _check_refusals(store)
     return store
 
 
@@ -177,6 +178,18 @@ def _check_parts(store: StoreUnderTest) -> None:
         lacks = [call for call in calls if call not in has]
         if has and lacks:
             raise UsageError(f"{store.source}: the adapter has `{has[0]}` but no `{lacks[0]}`.")
+
+
+def _check_refusals(store: StoreUnderTest) -> None:
+    refusals = getattr(store.adapter, "refusals", ())
+    fits = isinstance(refusals, Iterable) and all(
+        isinstance(each, type) and issubclass(each, Exception) for each in refusals
+    )
+    if not fits:
+        raise UsageError(
+            f"{store.source}: refusals is {refusals!r}; it should list classes of exceptions, such "
+            "as (ValueError,)."
+        )
 
 
 def _line(error: BaseException) -> str:

@@ -59,7 +59,9 @@ class Policy:
         MappingProxyType(dict.fromkeys(VALUE_KINDS, "refuse")),
         f"values of metadata that JSON has not, each of {', '.join(VALUE_KINDS)}",
     )
-    message_fields: tuple[str, ...] = _declared(MESSAGE_FIELDS, "what of a message is carried")
+    message_fields: tuple[str, ...] = _declared(
+        ("role", "text"), f"what of a message is carried, of {', '.join(MESSAGE_FIELDS)}"
+    )
     scope_parts: tuple[str, ...] = _declared(("session",), "which parts of a scope it has")
     record_parts: tuple[str, ...] = _declared(
         ("namespace",), "which parts of a scope tell records apart"

@@ -3,7 +3,9 @@
 An adapter is one small object between the memory test suite and a library. It opens stores on servers
 that are given to it, maps scopes, messages and records to the library's own types, and declares a
 policy. Its calls may be plain or `async`; what it leaves out is not offered, and the cases that need it
-are reported so. The smallest adapter has `policy`, `needs`, `open`, `append` and `read`.
+are reported so. The smallest adapter has `policy`, `needs`, `open`, `append` and `read`. In `refusals` it
+names the errors that the store's callers are meant to know, where those are not ValueError, TypeError and
+LookupError: an error of any other kind is a finding.
 
 Conversation part, for histories, sessions and checkpoints:
 

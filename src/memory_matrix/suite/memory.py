@@ -65,7 +65,8 @@ class Memory:
     ) -> None:
         self.tested = store
         self.adapter = store.adapter
-        self.policy: Policy = store.policy
+        self.judged_by: dict[str, None] = {}
+        """The names of the policy's answers that the case has asked for."""
         self.env = env
         self.site = site
         self._client = client
@@ -188,6 +189,11 @@ class Memory:
     def is_async(self) -> bool:
         """Whether the adapter's calls have to be awaited."""
         return self.tested.is_async
+
+    @property
+    def policy(self) -> Policy:
+        """What the store declares; which answers a case asks for is in `judged_by`."""
+        return cast("Policy", _Asked(self.tested.policy, self.judged_by))
 
     # ---- what the adapter offers --------------------------------------------------------------
 
@@ -557,6 +563,19 @@ class Memory:
 
     def _call(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         return self._caller.call(function, *arguments, **named)
+
+
+class _Asked:
+    """A policy that notes which of its answers are asked for."""
+
+    def __init__(self, policy: Policy, names: dict[str, None]) -> None:
+        self._policy = policy
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        answer = getattr(self._policy, name)
+        self._names[name] = None
+        return answer
 
 
 def _kept(env: StoreEnv) -> dict[str, Any]:

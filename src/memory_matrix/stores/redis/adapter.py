@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory_matrix.stores.errors import StoreError
-from memory_matrix.stores.policy import FILTER_OPERATORS, METRICS, Policy
+from memory_matrix.stores.policy import FILTER_OPERATORS, MESSAGE_FIELDS, METRICS, Policy
 from memory_matrix.stores.protocol import (
     Filter,
     Level,
@@ -31,6 +31,7 @@ from memory_matrix.stores.redis.store import RedisStore
 from memory_matrix.stores.redis.values import Clock
 
 POLICY = Policy(
+    message_fields=MESSAGE_FIELDS,
     nul="keep",
     scope_parts=("app", "user", "session"),
     record_parts=("app", "user", "namespace"),

@@ -1,0 +1,40 @@
+"""What a failed case says besides: which declared answers it was judged by, which errors count as told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.outcomes import CaseFailed
+
+
+def advice(memory: Memory, error: BaseException) -> str:
+    """Return sentences to follow that of `error`, with which a case failed; empty if there are none."""
+    return " ".join(filter(None, (_unknown(memory, error), _judged(memory))))
+
+
+def _unknown(memory: Memory, error: BaseException) -> str:
+    """Say so where the store's callers do not know an error that the store raised."""
+    if isinstance(error, (CaseFailed, *memory.refusals)):
+        return ""
+    known = ", ".join(map(_name, memory.refusals))
+    return (
+        f"The store's callers do not know this error: raise one that they know ({known}), or add it "
+        "to the adapter's `refusals`."
+    )
+
+
+def _judged(memory: Memory) -> str:
+    """Name the answers that the case asked for; mere lists of what the store has are left out."""
+    policy = memory.tested.policy
+    answers = {name: getattr(policy, name) for name in memory.judged_by}
+    shown = [
+        name if isinstance(answer, Mapping) else f"{name}: {policy.lines()[name]}"
+        for name, answer in answers.items()
+        if not isinstance(answer, tuple)
+    ]
+    return f"Judged by its policy: {', '.join(shown)}." if shown else ""
+
+
+def _name(kind: type[Exception]) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
