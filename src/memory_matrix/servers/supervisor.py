@@ -191,20 +191,35 @@ def _end(child: subprocess.Popen[bytes], number: int, patience: float) -> None:
         _signal_tree(child.pid, signal.SIGCONT)  # It may be paused.
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(patience)
-    if child.returncode is None:
-        _signal_tree(child.pid, signal.SIGKILL)
+    killed = _signal_tree(child.pid, signal.SIGKILL) if child.returncode is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
+    _wait_for_end(killed)
 
 
-def _signal_tree(root: int, number: int) -> None:
+def _wait_for_end(pids: list[int]) -> None:
+    """Wait until processes that are killed are gone: a Postgres does not start before they are."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline and any(map(_lives, pids)):
+        time.sleep(0.005)
+
+
+def _lives(pid: int) -> bool:
+    """Return whether `pid` still holds anything, as a process that only waits to be reaped does not."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[0] != b"Z"
+    return False
+
+
+def _signal_tree(root: int, number: int) -> list[int]:
     """Send a signal to `root` and all that it started: those of Postgres have groups of their own."""
     if number != signal.SIGCONT:
         _send(root, signal.SIGSTOP)  # So that it starts no more of them meanwhile.
     tree = _tree(root)
     for pid in tree:
         _send(pid, number)
+    return tree
 
 
 def _send(pid: int, number: int) -> None:
