@@ -172,13 +172,13 @@ class _Runs:
         command = self._command(session, cells)
         before = self.done.setdefault(command.options, session.name)
         if before != session.name:
-            session.skip(f"What follows -- makes it the same as {before}, which ran already.")
+            session.skip(f"What follows -- makes it the same as {before}, which ran already")
         forget(command.report)
         codes = [0] if command.strict else [0, LACKING]
         self._run(session, command.arguments, codes)
         lack = missing(command.report)
         if lack is not None:
-            (session.skip if lack.of_the_machine else session.error)(lack.reason)
+            (session.skip if lack.of_the_machine else session.error)(lack.reason.rstrip("."))
 
     def compat(self, session: nox.Session) -> None:
         """Run compat."""
@@ -193,7 +193,7 @@ class _Runs:
         except UsageError as error:
             session.error(str(error))
         if command is None:
-            session.skip("--select leaves nothing of it.")
+            session.skip("--select leaves nothing of it")
         return command
 
     def _run(self, session: nox.Session, arguments: Sequence[str], codes: Sequence[int]) -> None:

@@ -12,6 +12,8 @@ from memory_matrix.environments.processes import Runner
 from memory_matrix.environments.sources import Source, content_stamp, open_source
 from memory_matrix.errors import UnavailableError
 
+pytestmark = pytest.mark.integration
+
 
 def git(folder: Path, *arguments: str) -> str:
     who = ("-c", "user.name=Test", "-c", "user.email=test@example.test", "-c", "tag.gpgSign=false")

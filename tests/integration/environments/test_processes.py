@@ -12,6 +12,8 @@ import pytest
 
 from memory_matrix.environments.processes import Runner, StoppedError, parallel
 
+pytestmark = pytest.mark.integration
+
 
 def run(runner: Runner, code: str, **options: float) -> str:
     return runner.run((sys.executable, "-c", code), environ=os.environ, **options).stdout

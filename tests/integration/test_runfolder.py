@@ -12,6 +12,8 @@ import pytest
 
 from memory_matrix.runfolder import run_folder
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

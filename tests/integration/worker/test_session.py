@@ -18,6 +18,8 @@ import pytest
 
 from memory_matrix.worker import describe
 
+pytestmark = pytest.mark.integration
+
 WORKER = Path(describe.__file__).with_name("__main__.py")
 
 Event = dict[str, Any]

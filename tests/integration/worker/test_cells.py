@@ -14,6 +14,8 @@ import pytest
 
 import memory_matrix
 
+pytestmark = pytest.mark.integration
+
 SCRIPT = Path(__file__).with_name("run_cells.py")
 FINE = {"do": "fine", "value": 1}
 

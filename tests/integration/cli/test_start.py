@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 HEAVY = {
     "asyncio", "docker", "filelock", "packaging", "platformdirs", "psycopg", "redis", "rich",
     "sqlite3", "testcontainers", "unittest", "uv",

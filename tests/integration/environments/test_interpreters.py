@@ -12,6 +12,8 @@ import pytest
 from memory_matrix.environments.interpreters import find
 from memory_matrix.errors import UnavailableError
 
+pytestmark = pytest.mark.integration
+
 
 @dataclass(frozen=True)
 class Machine:
