@@ -16,6 +16,7 @@ from memory_matrix.suite import expect
 from memory_matrix.suite.bad import bad_messages, bad_records
 from memory_matrix.suite.calling import LONGEST, within
 from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.offered import reads
 from memory_matrix.suite.parts import cover
 from memory_matrix.suite.records import expect_record, expect_records
 from memory_matrix.suite.refusing import refusing
@@ -108,7 +109,7 @@ def test_pool_after_empty_read(memory: Memory) -> None:
     reader = memory.another(pool_size=2, wait=1.0)
     for number in range(6):
         nowhere = Scope(session=f"nowhere-{number}", namespace=(f"nowhere-{number}",))
-        for name, read in _reads(reader, nowhere):
+        for name, read in reads(reader, nowhere).items():
             _soon(reader, f"{name} of nothing", read)
             _expect_no_transaction(reader, f"after {name} of nothing")
 
@@ -131,7 +132,7 @@ def test_pool_size_plus_n_parallel(memory: Memory) -> None:
 def test_no_idle_in_transaction_left(memory: Memory) -> None:
     """After calls of all kinds, good and refused, no connection of the store is idle in a transaction."""
     memory.require_kind("postgres")
-    for name, call in [*_writes(memory), *_reads(memory, SCOPE), *_refusals(memory)]:
+    for name, call in [*_writes(memory), *reads(memory, SCOPE).items(), *_refusals(memory)]:
         call()
         _expect_no_transaction(memory, f"after {name}")
 
@@ -139,7 +140,7 @@ def test_no_idle_in_transaction_left(memory: Memory) -> None:
 def test_close_then_use(memory: Memory) -> None:
     """A call after close gets a clear error, and close may be called twice."""
     memory.require("close")
-    calls = [*_writes(memory), *_reads(memory, SCOPE)]
+    calls = [*_writes(memory), *reads(memory, SCOPE).items()]
     for _, call in calls:
         call()
     memory.close()
@@ -153,14 +154,14 @@ def test_close_leaves_given_client_open(memory: Memory) -> None:
     memory.require("close", "open_with", "client_works")
     client = memory.client()
     other = memory.another(client=client)
-    for _, call in [*_writes(other), *_reads(other, SCOPE)]:
+    for _, call in [*_writes(other), *reads(other, SCOPE).items()]:
         call()
     other.close()
     expect.true(
         memory.client_works(client), "closing the store closed the client that it was given"
     )
     again = memory.another(client=client)
-    for _, call in _reads(again, SCOPE):
+    for call in reads(again, SCOPE).values():
         call()
 
 
@@ -518,20 +519,6 @@ def _writes(memory: Memory) -> list[Named]:
         ("update", lambda: memory.update(ELSEWHERE, "one", metadata={"new": 1})),
         ("set_state", lambda: memory.set_state(_handle(memory), {"key": 1})),
         ("append_with", lambda: memory.append_with(_handle(memory), messages(["with"]))),
-    ]
-    return [(name, call) for name, call in calls if memory.offers(name)]
-
-
-def _reads(memory: Memory, scope: Scope) -> list[Named]:
-    query = record(memory, "query").vector or ()
-    calls: list[Named] = [
-        ("read", lambda: memory.read(scope)),
-        ("count", lambda: memory.count(scope)),
-        ("list_sessions", lambda: memory.list_sessions(scope)),
-        ("get", lambda: memory.get(scope, "missing")),
-        ("list_records", lambda: memory.list_records(scope)),
-        ("search", lambda: memory.search(scope, query, 3)),
-        ("get_state", lambda: memory.get_state(scope)),
     ]
     return [(name, call) for name, call in calls if memory.offers(name)]
 
