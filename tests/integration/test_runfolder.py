@@ -90,6 +90,7 @@ for _ in range(100):
 """
 
 
+@pytest.mark.concurrency
 def test_runs_that_start_and_end_at_once_never_lose_their_folder(temporary: Path) -> None:
     runs = [subprocess.Popen([sys.executable, "-c", USE_FOLDERS, str(temporary)]) for _ in range(4)]
 

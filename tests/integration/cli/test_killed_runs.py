@@ -10,7 +10,7 @@ from support.gates import Gate, eventually
 from support.processes import processes_of
 from support.project import VALKEY, Project
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.concurrency]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from support.gates import Gate, eventually
 from support.processes import parent, processes_of
 from support.project import VALKEY, Project
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.concurrency]
 
 MODES = pytest.mark.parametrize("mode", ["write", "read"])
 

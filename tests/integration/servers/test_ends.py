@@ -23,7 +23,7 @@ from memory_matrix.servers import Server, start_all, supervisor
 from memory_matrix.servers.binaries import is_reachable
 from memory_matrix.servers.processes import User
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.concurrency]
 
 Wait = Callable[[Callable[[], bool]], None]
 

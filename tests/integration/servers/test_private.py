@@ -301,6 +301,7 @@ def test_a_fork_neither_uses_nor_ends_the_parents_server(service: Servers) -> No
         write(server, "still there")
 
 
+@pytest.mark.concurrency
 def test_threads_take_turns(server: PrivateServer) -> None:
     threads = [threading.Thread(target=server.restart) for _ in range(4)]
     for thread in threads:

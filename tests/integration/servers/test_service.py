@@ -56,6 +56,7 @@ def test_the_embedded_servers_are_the_default(service: Servers) -> None:
         connection.execute("SELECT 1")
 
 
+@pytest.mark.concurrency
 def test_threads_and_processes_that_ask_at_once_share_one_server(
     tmp_path: Path, cache: Path
 ) -> None:

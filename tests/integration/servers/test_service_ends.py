@@ -19,7 +19,7 @@ from memory_matrix.servers.client import ServerError, ServerInfo, Servers
 from memory_matrix.servers.service import serve
 from support.processes import processes_of
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.concurrency]
 
 Wait = Callable[[Callable[[], bool]], None]
 Tracer = Callable[[ServerInfo], Any]

@@ -12,7 +12,7 @@ from memory_matrix.suite.options import EMBEDDED
 from memory_matrix.suite.pooling import transaction_pool
 from memory_matrix.suite.worker import Worker
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.concurrency]
 
 Connection = psycopg.Connection[tuple[object, ...]]
 

@@ -105,6 +105,7 @@ def test_a_cache_that_cannot_be_written_is_said_plainly(tmp_path: Path) -> None:
         section(tmp_path / "cache", "things")
 
 
+@pytest.mark.concurrency
 def test_many_that_make_a_section_at_once_all_have_it(tmp_path: Path) -> None:
     barrier = threading.Barrier(8)
 
@@ -154,6 +155,7 @@ def test_a_file_in_the_place_of_an_entry_is_replaced(tmp_path: Path) -> None:
     assert is_whole(tmp_path / "entry")
 
 
+@pytest.mark.concurrency
 def test_two_that_want_the_same_entry_at_once_make_it_once(tmp_path: Path) -> None:
     inside, go_on, answers = threading.Event(), threading.Event(), []
 

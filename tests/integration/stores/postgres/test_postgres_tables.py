@@ -49,6 +49,7 @@ def relations(admin: psycopg.Connection[Any]) -> list[str]:
     return [row[0] for row in rows]
 
 
+@pytest.mark.concurrency
 def test_eight_make_the_tables_at_once(place: Place, admin: psycopg.Connection[Any]) -> None:
     stores = [PostgresStore(place.dsn, dimensions=3) for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:

@@ -17,7 +17,7 @@ from memory_matrix.stores.errors import ConflictError, WaitError
 from memory_matrix.stores.redis import AsyncRedisStore, RedisStore, Settings, Target
 from memory_matrix.suite.faults import FaultyRedis
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.concurrency]
 
 SCOPE = Scope()
 

@@ -1,0 +1,28 @@
+"""The stages: what tries cases of the groups on concurrency belongs to the stage `concurrency`."""
+
+from __future__ import annotations
+
+import pytest
+
+MEETING = ("D", "M")
+"""Groups of cases where writers, readers, tasks or threads meet."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what tries a case of those groups."""
+    tried = [(item, _tried(item)) for item in items]
+    if not any(name for _, name in tried):
+        return
+    from memory_matrix.suite.catalogue import cases
+
+    groups = {case.name: case.group for case in cases()}
+    for item, name in tried:
+        if groups.get(name) in MEETING:
+            item.add_marker("concurrency")
+
+
+def _tried(item: pytest.Item) -> str:
+    """Return the name of the case that a test tries; empty for tests of other things."""
+    call = getattr(item, "callspec", None)
+    mutant = None if call is None else call.params.get("mutant")
+    return getattr(mutant, "case", "")
