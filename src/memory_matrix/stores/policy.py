@@ -44,7 +44,7 @@ class Policy:
     # What is kept of odd values.
     nul: Keeping = _declared("refuse", "a NUL character in text, metadata or an id")
     metadata_nul: Literal["as-text", "keep", "clean", "refuse"] = _declared(
-        "as-text", "a NUL character in metadata, where that is not as in text"
+        "as-text", "a NUL character in metadata; as-text: as `nul` says"
     )
     surrogate: Keeping = _declared("refuse", "a lone surrogate in text or metadata")
     nan: Literal["keep", "none", "refuse"] = _declared("refuse", "NaN and infinity in metadata")
@@ -57,7 +57,8 @@ class Policy:
     )
     value_kinds: Mapping[str, KindKeeping] = _declared(
         MappingProxyType(dict.fromkeys(VALUE_KINDS, "refuse")),
-        f"values of metadata that JSON has not, each of {', '.join(VALUE_KINDS)}",
+        "values of metadata that JSON has not; text: as a string; plain: as the nearest that JSON has, such "
+        "as a list for a tuple",
     )
     message_fields: tuple[str, ...] = _declared(
         ("role", "text"), f"what of a message is carried, of {', '.join(MESSAGE_FIELDS)}"
@@ -132,7 +133,9 @@ class Policy:
     pgbouncer: Literal["yes", "no"] = _declared("yes", "whether it works behind a transaction pool")
 
     # Time to live.
-    ttl: Literal["session", "record", "both", "none"] = _declared("none", "what can have one")
+    ttl: Literal["session", "record", "both", "none"] = _declared(
+        "none", "what can have a time to live"
+    )
     expiry_read: Literal["hidden", "until-sweep"] = _declared("hidden", "reading what has expired")
     ttl_refresh: Literal["read", "write", "never"] = _declared(
         "write", "what makes a session's time to live start again (reading: then writing too)"
@@ -164,7 +167,9 @@ class Policy:
     )
     k_zero: Literal["none", "refuse"] = _declared("none", "a search for 0 records")
     zero_vector: Literal["keep", "refuse"] = _declared("keep", "storing a vector of zeros")
-    zero_query: Literal["answer", "refuse"] = _declared("answer", "searching with one")
+    zero_query: Literal["answer", "refuse"] = _declared(
+        "answer", "searching with a vector of zeros"
+    )
     recall: float = _declared(0.95, "the share of the true top 10 that its index finds")
     vectors: Literal["keep", "no"] = _declared("keep", "whether get gives the vector back")
     index: Literal["hnsw", "ivfflat", "none"] = _declared("none", "its vector index")
