@@ -43,7 +43,7 @@ def transaction_pool(dsn: str) -> Iterator[str]:
         CaseSkipped: the server takes encrypted connections only.
     """
     background = Background()
-    pool = _Pool(dsn)
+    pool = _Pool(dsn, background)
     try:
         port = background.run(pool.start())
         parts = urlsplit(dsn)
@@ -68,11 +68,11 @@ class _Session:
 
 
 class _Pool:
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, background: Background) -> None:
         self._dsn = dsn
+        self._background = background
         self._server: asyncio.Server | None = None
         self._clients: dict[tuple[int, int], _Client] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
         self._all: list[_Session] = []
         self._ends = False
         self.free: asyncio.Queue[_Session]
@@ -83,7 +83,9 @@ class _Pool:
         self.free = asyncio.Queue()  # takes turns: the one that was used longest ago comes next
         for _ in range(_SESSIONS):
             await self.add()
-        self._server = await asyncio.start_server(self._admit, _LOOPBACK, 0)
+        self._server = await asyncio.start_server(
+            self._background.attending(self._serve), _LOOPBACK, 0
+        )
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
@@ -93,6 +95,7 @@ class _Pool:
             return
         session = await _session(self._dsn)
         self._all.append(session)
+        self._background.keep(session.writer)
         self.free.put_nowait(session)
         values = [(name, session.connection.info.parameter_status(name)) for name in _TOLD]
         self.told = [(name, value) for name, value in values if value is not None]
@@ -104,22 +107,15 @@ class _Pool:
             self._server.close()
         for client in self._clients.values():
             client.hang_up()
-        if self._tasks:  # not cancelled, for one of them may be about to open a session
-            await asyncio.wait(self._tasks, timeout=_PATIENCE)
+        if clients := self._background.clients:
+            # Not cancelled, for one of them may be about to open a session.
+            await asyncio.wait(clients, timeout=_PATIENCE)
         for session in self._all:
             session.close()
 
-    def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with suppress(OSError, asyncio.IncompleteReadError):
-                await self._greet(reader, writer)
-        finally:
-            writer.close()
+        with suppress(OSError, asyncio.IncompleteReadError):
+            await self._greet(reader, writer)
 
     async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:

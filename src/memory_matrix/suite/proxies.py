@@ -7,6 +7,7 @@ import struct
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
@@ -68,7 +69,6 @@ class Proxy:
         self._targets = targets
         self._servers: list[asyncio.Server] = []
         self._links: set[_Link] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._to_lose = 0
         self._starting = False
         self._background = Background()
@@ -135,16 +135,7 @@ class Proxy:
 
     async def _listen(self) -> None:
         for target in self._targets.values():
-
-            def serve(
-                reader: asyncio.StreamReader,
-                writer: asyncio.StreamWriter,
-                target: Target = target,
-            ) -> None:
-                task = asyncio.create_task(self._serve(target, reader, writer))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
-
+            serve = self._background.attending(partial(self._serve, target))
             port = self.ports[target.kind]
             server = await asyncio.start_server(serve, _LOOPBACK, port)
             self.ports[target.kind] = server.sockets[0].getsockname()[1]
@@ -178,20 +169,18 @@ class Proxy:
     async def _serve(
         self, target: Target, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        try:
-            with suppress(OSError, asyncio.IncompleteReadError):
-                if self._starting and target.kind == "postgres":
-                    await _say_starting(reader, writer)
-                else:
-                    await self._pass_on(target, reader, writer)
-        finally:
-            writer.close()
+        with suppress(OSError, asyncio.IncompleteReadError):
+            if self._starting and target.kind == "postgres":
+                await _say_starting(reader, writer)
+            else:
+                await self._pass_on(target, reader, writer)
 
     async def _pass_on(
         self, target: Target, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         link = _Link(reader, writer, *await asyncio.open_connection(target.host, target.port))
         self._links.add(link)
+        self._background.keep(link.server_writer)
         ways = [
             asyncio.create_task(self._requests(link, target.kind)),
             asyncio.create_task(self._replies(link)),
