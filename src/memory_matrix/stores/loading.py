@@ -22,6 +22,8 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "state": ("set_state", "get_state"),
 }
 """What an adapter must have of a part, if it has any of it."""
+_ANY: frozenset[str] = frozenset({"*"})
+"""The options of a call that takes whatever it is given."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,14 @@ class StoreUnderTest:
 
     def offers(self, call: str, *options: str) -> bool:
         """Return whether the adapter has `call`, and takes `options` in it."""
-        method = getattr(self.adapter, call, None)
-        if not callable(method):
-            return False
-        parameters = inspect.signature(method).parameters
-        takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-        return takes_all or all(option in parameters for option in options)
+        if call not in self._taken:  # looked up once: cases ask before every call
+            self._taken[call] = _options(getattr(self.adapter, call, None))
+        taken = self._taken[call]
+        return taken is not None and (taken is _ANY or taken.issuperset(options))
+
+    @cached_property
+    def _taken(self) -> dict[str, frozenset[str] | None]:
+        return {}
 
     def part(self, name: str) -> bool:
         """Return whether the adapter has the `conversation`, `records` or `state` part."""
@@ -113,6 +117,15 @@ def unique_names(stores: list[StoreUnderTest]) -> list[StoreUnderTest]:
         else StoreUnderTest(store.source, store.source, store.adapter, store.policy, store.needs)
         for store in stores
     ]
+
+
+def _options(method: Any) -> frozenset[str] | None:
+    """Return the names of what a call takes; None where there is no such call."""
+    if not callable(method):
+        return None
+    parameters = inspect.signature(method).parameters
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    return _ANY if takes_all else frozenset(parameters)
 
 
 def _module(name: str, root: Path, source: str) -> Any:
