@@ -40,6 +40,7 @@ POLICY = Policy(
     ttl_on_update="clear",
     ttl_zero="expired",
     search_by="text",
+    loops="one",  # the async one takes that which it is made on
     vectors="no",
     dimensions="one",
     metrics=tuple(METRICS),

@@ -29,6 +29,7 @@ POLICY = Policy(
     value_kinds={"tuple": "plain"},
     batch="single",
     conflict="merge",
+    loops="one",  # the async one takes that which it is made on
     connection="single",
 )
 
