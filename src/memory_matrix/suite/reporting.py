@@ -131,7 +131,8 @@ def _reason(item: pytest.Item, error: BaseException) -> str:
     memory = (getattr(item, "funcargs", None) or {}).get("memory_store")
     if outcome_of(error) != "failed" or memory is None:
         return reason
-    return ". ".join(filter(None, (reason.rstrip("."), advice(memory, error))))
+    more = advice(memory, error)
+    return f"{reason}{'' if reason.endswith(('.', '?', '!')) else '.'} {more}" if more else reason
 
 
 def _show(
