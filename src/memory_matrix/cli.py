@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,12 +130,14 @@ def _run_both(options: argparse.Namespace) -> int:
     from memory_matrix.suite.run import run_suite
 
     matrix = _given_matrix(options, read_matrix(options))
+    given = _given(options, matrix)
     selection = select.parse(options.select or "")
     parts = select.narrow_parts(matrix, selection)
     _print_notes(parts["compat"])
     run = _run_options(options, selection)
     progress = _progress(options)
     suite = run_suite(parts["suite"], run, progress, **_suite_options(options))
+    suite = replace(suite, given=given)
     if not parts["compat"].compat.serializers:
         return _ended(suite, options)
     return _ended(joined(run_compat(parts["compat"], run, progress), suite), options)
@@ -153,11 +156,12 @@ def _suite(options: argparse.Namespace) -> int:
     from memory_matrix.suite.run import run_suite
 
     matrix = _given_matrix(options, read_matrix(options, alone=True))
+    given = _given(options, matrix)
     selection = select.parse(options.select or "")
     matrix = select.narrow(matrix, selection, "suite")
     run = _run_options(options, selection)
     report = run_suite(matrix, run, _progress(options), **_suite_options(options))
-    return _ended(report, options)
+    return _ended(replace(report, given=given), options)
 
 
 def _suite_options(options: argparse.Namespace) -> dict[str, Any]:
@@ -222,6 +226,7 @@ def joined(compat: Report, suite: Report) -> Report:
         stores=suite.stores,
         strategy=suite.strategy,
         stale_waivers=suite.stale_waivers,
+        given=suite.given,
     )
 
 
@@ -354,6 +359,15 @@ def _given_matrix(options: argparse.Namespace, matrix: Matrix) -> Matrix:
         servers={"postgres": options.postgres or (), "redis": options.redis or ()},
         strategy=options.strategy,
     )
+
+
+def _given(options: argparse.Namespace, matrix: Matrix) -> tuple[str, ...]:
+    """Return the options that name other stores or servers than the matrix file, without passwords."""
+    stores = [("--store", each) for each in options.store or ()]
+    servers = [
+        (f"--{each.kind}", each.text) for each in matrix.servers if getattr(options, each.kind)
+    ]
+    return tuple(chain.from_iterable((*stores, *servers)))
 
 
 def _progress(options: argparse.Namespace) -> Progress:

@@ -204,6 +204,8 @@ class Report:
     """The version of memory-matrix that made it."""
     matrix: str | None = None
     """The matrix file; None for the built-in quick matrix."""
+    given: tuple[str, ...] = ()
+    """Options of the command line that named other stores or servers for the suite, without passwords."""
 
     def summary(self) -> dict[str, int]:
         """Count the cells by outcome, and the breaks and known breaks among them."""
@@ -230,6 +232,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "schema": SCHEMA,
         "version": report.version,
         "matrix": report.matrix,
+        "given": list(report.given),
         "fail_on": report.fail_on,
         "directions": list(report.directions),
         "summary": report.summary(),

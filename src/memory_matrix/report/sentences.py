@@ -176,14 +176,14 @@ def command(cell: Cell, report: Report) -> str:
 
 def suite_command(trouble: Trouble, report: Report) -> str:
     """Return the shell command that runs one of the cells of `trouble` alone."""
-    return _command("suite", trouble.terms, report)
+    return _command("suite", trouble.terms, report, *map(_copyable, report.given))
 
 
-def _command(name: str, terms: Iterable[tuple[str, str]], report: Report) -> str:
+def _command(name: str, terms: Iterable[tuple[str, str]], report: Report, *given: str) -> str:
     config = report.matrix
-    given = [] if config is None or config in _DEFAULT_MATRIX else ["-c", _copyable(config)]
+    named = [] if config is None or config in _DEFAULT_MATRIX else ["-c", _copyable(config)]
     select = " ".join(f"{key}={_quoted(_copyable(value))}" for key, value in terms)
-    return shlex.join(["memory-matrix", name, *given, "--select", select])
+    return shlex.join(["memory-matrix", name, *named, *given, "--select", select])
 
 
 def _copyable(text: str) -> str:

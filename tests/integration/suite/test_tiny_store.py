@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -43,6 +44,11 @@ def test_its_fault_is_caught_by_the_cases_that_name_it(project: Project) -> None
     assert failed == {"batch_all_or_nothing_bad_middle", "batch_all_or_nothing_kill"}
     assert "expected ['before'], got ['before', 'one', 'two']" in " ".join(run.stdout.split())
     assert run.code == 1
+    command = next(
+        line for line in run.stdout.splitlines() if "case=batch_all_or_nothing_b" in line
+    )
+    again = project.run(*shlex.split(command.strip(" $"))[1:])
+    assert [each["outcome"] for each in again.report["suite"]] == ["failed"]
 
 
 def test_its_page_shows_the_adapter_as_it_is_and_that_is_short() -> None:

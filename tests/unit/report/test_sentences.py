@@ -226,6 +226,16 @@ def test_the_command_names_a_matrix_file_that_is_not_found_by_itself() -> None:
         assert " -c " not in sentences.command(BREAK, _report(matrix=found))
 
 
+def test_the_command_of_a_case_names_stores_and_servers_that_no_matrix_file_names() -> None:
+    result = SuiteResult("a", ("pg",), "mine.py:Store", "c", "failed", "m")
+    report = _report(
+        suite=(result,), given=("--store", "mine.py:Store", "--postgres", "postgresql://h/my db")
+    )
+    (trouble,) = troubles(report, "failed")
+    words = shlex.split(sentences.suite_command(trouble, report))
+    assert words[:-2] == ["memory-matrix", "suite", *report.given]
+
+
 def test_key_packages_are_those_asked_for() -> None:
     installed = {"pydantic": "2.5", "typing-extensions": "4", "idna": "3"}
     requires = ("Pydantic[email]>=2", "typing_extensions", "./app", "lost==1")
