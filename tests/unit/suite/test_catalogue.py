@@ -12,7 +12,8 @@ from memory_matrix.stores.policy import Policy
 from memory_matrix.suite.catalogue import CaseInfo, cases
 from memory_matrix.suite.catalogue_page import markdown
 
-PAGE = Path(__file__).parents[3] / "docs" / "suite.md"
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "suite.md"
 
 
 def test_no_two_cases_have_one_name() -> None:
@@ -40,3 +41,10 @@ def test_the_page_has_every_case_once_and_every_answer_that_can_be_declared() ->
         assert sum(line.startswith(f"- `{case.name}`: ") for line in lines) == 1
     for each in fields(Policy):
         assert sum(line.startswith(f"| `{each.name}` | ") for line in lines) == 1
+
+
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "docs/your-store.md"])
+def test_a_page_that_says_how_many_cases_there_are_is_right(page: str) -> None:
+    said = re.findall(r"\b(\d+) cases\b", (ROOT / page).read_text(encoding="utf-8"))
+
+    assert str(len(cases())) in said
