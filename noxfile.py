@@ -28,8 +28,8 @@ PYTHONS = nox.project.python_versions(PROJECT)
 MATRICES = sorted(path.stem for path in Path("matrix").glob("*.toml"))
 
 STAGES = {
-    "unit": ["tests/unit", "-m", "not concurrency"],
-    "servers": ["tests/integration", "-m", "not concurrency"],
+    "unit": ["tests/unit", "-m", "not concurrency and not large"],
+    "servers": ["tests", "-m", "(integration or large) and not concurrency"],
     "concurrency": ["tests", "-m", "concurrency"],
 }
 """What pytest is told for each stage of the project's own tests. Together they are all tests."""

@@ -120,6 +120,7 @@ def processor_seconds(read_text: ReadText, text: str) -> float:
     return time.process_time() - started
 
 
+@pytest.mark.large
 def test_ten_thousand_combinations_are_read_in_time_that_grows_with_their_number(
     read_text: ReadText,
 ) -> None:
@@ -136,6 +137,7 @@ def test_many_entries_cost_what_they_take_out(read_text: ReadText) -> None:
     assert len(read_text(many(100) + entries).environments) == 100
 
 
+@pytest.mark.large
 def test_misspelling_among_ten_thousand_names_is_answered(read_text: ReadText) -> None:
     with pytest.raises(UsageError, match="and 9990 more"):
         read_text(many(100) + '[[known]]\nwriter = "nobody"\nreason = "x"\n')

@@ -253,6 +253,7 @@ def test_a_serializer_that_the_suite_does_not_have_leaves_it_nothing(read_text: 
     assert planned.suite.known.processes == ()
 
 
+@pytest.mark.large
 def test_a_plan_of_ten_thousand_combinations_shows_them_all(read_text: ReadText) -> None:
     axes = "".join(f"a{number} = {[f'=={each}' for each in range(10)]}\n" for number in range(4))
 

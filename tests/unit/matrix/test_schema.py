@@ -163,6 +163,7 @@ def has_moment(value: Any) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.large
 def test_any_table_is_a_matrix_or_has_sentences_and_the_schema_agrees(
     folder: Path, seed: int
 ) -> None:

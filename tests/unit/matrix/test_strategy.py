@@ -80,6 +80,7 @@ def test_pairwise_takes_few_points_and_covers_every_pair() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.large
 def test_pairwise_covers_every_pair_that_a_valid_point_has(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(5):

@@ -153,6 +153,7 @@ def test_a_run_that_is_interrupted_leaves_no_draft(
     assert _names(tmp_path) == []
 
 
+@pytest.mark.large
 def test_large_reports_are_not_held_twice(grown: Callable[..., Report], tmp_path: Path) -> None:
     tracemalloc = pytest.importorskip("tracemalloc")
     report = grown(10, payloads=40)
@@ -165,6 +166,7 @@ def test_large_reports_are_not_held_twice(grown: Callable[..., Report], tmp_path
     assert peak < path.stat().st_size
 
 
+@pytest.mark.large
 def test_a_report_of_40_000_cells_is_written_and_read(
     grown: Callable[..., Report], tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def test_a_report_of_the_suite_says_nothing_about_cells(suite_sample: Report) ->
         assert word not in text
 
 
+@pytest.mark.large
 def test_a_large_comparison_leaves_room_for_the_suite(grown: Grown, grown_suite: Grown) -> None:
     report = replace(grown_suite(6), cells=grown(40).cells)
     text = markdown.render(report, limit=40_000)
@@ -75,6 +76,7 @@ def test_a_large_comparison_leaves_room_for_the_suite(grown: Grown, grown_suite:
     assert "#### ✗ case" in text
 
 
+@pytest.mark.large
 def test_a_large_suite_leaves_room_for_the_comparison(grown: Grown, grown_suite: Grown) -> None:
     report = replace(grown_suite(20, cases=200), cells=grown(6).cells)
     text = markdown.render(report, limit=20_000)
@@ -130,6 +132,7 @@ def test_code_shows_the_text_as_it_is(text: str, in_table: bool) -> None:
 
 
 @pytest.mark.parametrize("limit", [4_000, 10_000, 50_000, 1_000_000])
+@pytest.mark.large
 def test_a_report_is_never_larger_than_the_limit(
     limit: int, grown: Grown, grown_suite: Grown, sample: Report
 ) -> None:
@@ -139,12 +142,14 @@ def test_a_report_is_never_larger_than_the_limit(
         assert len(markdown.render(report, limit=limit).encode()) <= limit
 
 
+@pytest.mark.large
 def test_what_is_cut_is_counted(grown: Grown) -> None:
     text = markdown.render(grown(40), limit=4_000)
     for title in ("Environments", r"Breaks \(10,374\)", "Installed packages"):
         assert re.search(rf"### {title}\n(.*\n)*?\n… and \d+ more: see report.json.\n", text)
 
 
+@pytest.mark.large
 def test_a_long_list_of_environments_leaves_room_for_breaks(grown: Grown) -> None:
     report = grown(120, payloads=4)
     text = markdown.render(report)
@@ -152,6 +157,7 @@ def test_a_long_list_of_environments_leaves_room_for_breaks(grown: Grown) -> Non
     assert "#### ✗ unreadable, MM102:" in text
 
 
+@pytest.mark.large
 def test_a_huge_cause_leaves_room_for_others(grown: Grown) -> None:
     names = [f"payload_{number}_{'x' * 100}" for number in range(60)]
     kinds = [Error("load", f"Error{number}", "m") for number in range(5)]
@@ -165,6 +171,7 @@ def test_a_huge_cause_leaves_room_for_others(grown: Grown) -> None:
     assert len(re.findall(r"^#### ✗ unreadable: 1,200 cells", text, re.MULTILINE)) == 5
 
 
+@pytest.mark.large
 def test_what_is_cut_leaves_a_whole_page(grown: Grown, grown_suite: Grown) -> None:
     report = replace(grown_suite(6), cells=grown(6, payloads=30, serializers=3).cells)
     for limit in range(4_000, len(markdown.render(report)), 997):

@@ -100,6 +100,7 @@ def test_the_store_s_own_serializer_has_a_name_beside_others() -> None:
     assert _words(report) == "only with the store's own"
 
 
+@pytest.mark.large
 def test_areas_hold_every_failing_cell_once_and_no_other() -> None:
     axes = ("abc", "xy", "jk")
     cells = list(product(*axes))

@@ -79,6 +79,7 @@ def test_a_report_without_environments_says_so(golden: Golden) -> None:
 
 @pytest.mark.parametrize("width", [40, 80, 120, 200])
 @pytest.mark.parametrize("count", [1, 3, 10, 40])
+@pytest.mark.large
 def test_nothing_but_commands_is_wider_than_the_terminal(
     width: int, count: int, grown: Grown
 ) -> None:
@@ -88,6 +89,7 @@ def test_nothing_but_commands_is_wider_than_the_terminal(
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("verbose", [False, True])
+@pytest.mark.large
 def test_no_part_of_the_suite_is_wider_than_the_terminal(
     width: int, verbose: bool, grown_suite: Grown
 ) -> None:
@@ -97,6 +99,7 @@ def test_no_part_of_the_suite_is_wider_than_the_terminal(
         assert wide == []
 
 
+@pytest.mark.large
 def test_many_failing_cases_stay_within_the_lines_that_there_are(grown_suite: Grown) -> None:
     report = grown_suite(12, cases=200)
     lines = terminal.render(report, Look(80)).splitlines()
@@ -129,6 +132,7 @@ def _break(cause: int, payload: int, writer: int) -> Cell:
     )
 
 
+@pytest.mark.large
 def test_many_breaks_stay_within_the_lines_that_there_are() -> None:
     every = [(c, p, w) for c in range(30) for p in range(9) for w in range(9) if (c * p + w) % 4]
     report = Report(cells=tuple(_break(*each) for each in every))
@@ -142,6 +146,7 @@ def test_many_breaks_stay_within_the_lines_that_there_are() -> None:
     assert "more" not in verbose
 
 
+@pytest.mark.large
 def test_a_report_of_40_000_cells_is_short(grown: Grown) -> None:
     report = grown(20, payloads=25, serializers=4)
     assert len(terminal.render(report, Look(120)).splitlines()) < 150

@@ -59,6 +59,7 @@ def test_a_payload_of_the_corpus_equals_itself_in_every_way(name: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [list, tuple, lambda items: {"a": items[0]}])
+@pytest.mark.large
 def test_deep_values_are_compared_to_their_core(kind: Any) -> None:
     assert differences(nested(kind, 5000, 1), nested(kind, 5000, 1)) == []
     (only,) = differences(nested(kind, 5000, 1), nested(kind, 5000, 2))
@@ -74,6 +75,7 @@ def test_deep_members_and_keys_are_compared_to_their_core(kind: Any) -> None:
     assert differences({expected: 0}, {other: 0})
 
 
+@pytest.mark.large
 def test_deep_objects_are_compared_to_their_core() -> None:
     def chain(core: object) -> object:
         value = core
@@ -182,6 +184,7 @@ def test_texts_that_look_alike_are_shown_so_that_they_can_be_told_apart() -> Non
         (list(range(20_000)), list(range(1, 20_001))),
     ],
 )
+@pytest.mark.large
 def test_a_value_that_differs_everywhere_is_not_listed_to_its_end(expected: Any, got: Any) -> None:
     assert len(differences(expected, got)) == comparing.MOST_DIFFERENCES
 
