@@ -53,6 +53,11 @@ class _State:
         """What could not be removed in the end, in a sentence."""
 
     @property
+    def is_worker(self) -> bool:
+        """Whether this is a worker of pytest-xdist."""
+        return bool(self._workerinput)
+
+    @property
     def _workerinput(self) -> Mapping[str, Any]:
         """What the controller says to a worker of pytest-xdist; nothing where this is none."""
         return getattr(self._config, "workerinput", {})
@@ -139,7 +144,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "postgres(isolation='schema'): how a test is kept apart: schema (default), database, or rollback",
     )
     config.pluginmanager.register(async_fixtures.plugin(config), "memory-matrix-async")
-    if options_.says_anything(config) and state.options.stores:
+    if options_.says_anything(config, is_worker=state.is_worker) and state.options.stores:
         state.load_stores()
 
 
@@ -179,13 +184,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     state = metafunc.config.stash[_STATE]
     for kind in KINDS:
         fixture = f"{kind}_server"
-        if fixture in metafunc.fixturenames and len(names := state.options.names(kind)) > 1:
+        if fixture in metafunc.fixturenames and len(names := _names(state, kind)) > 1:
             metafunc.parametrize(
                 fixture, list(names), ids=list(names.values()), indirect=True, scope="session"
             )
     if "memory_store" in metafunc.fixturenames:
         stores = [pytest.param(each, id=each.id) for each in state.stores]
         metafunc.parametrize("memory_store", stores or [_NO_STORE], indirect=True)
+
+
+def _names(state: _State, kind: Kind) -> Mapping[str, str]:
+    """Return the names of the servers of a kind, by their sources."""
+    try:
+        return state.options.names(kind)
+    except pytest.UsageError as error:  # in a matrix file further up
+        raise pytest.Collector.CollectError(str(error)) from None
 
 
 @pytest.fixture(scope="session")
@@ -343,6 +356,7 @@ def _told(server: str = "") -> Iterator[None]:
     try:
         yield
     except ServerError as error:
-        pytest.fail(str(error), pytrace=False)
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     except MemoryMatrixError as error:
-        pytest.fail(f"{server}: {error}" if server else str(error), pytrace=False)
+        sentence = f"{server}: {error}" if server else str(error)
+        raise pytest.fail.Exception(sentence, pytrace=False) from None

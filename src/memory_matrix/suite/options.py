@@ -81,10 +81,25 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(f"--memory-{name}", type=Path, help=argparse.SUPPRESS)
 
 
-def says_anything(config: pytest.Config) -> bool:
-    """Return whether the command line or the ini file has any of the options."""
+def says_anything(config: pytest.Config, *, is_worker: bool) -> bool:
+    """Return whether there are options to be checked before anything is collected.
+
+    A worker's controller has done so.
+    """
     pairs = (("--store", "memory_stores"), *((f"--{kind}", f"memory_{kind}") for kind in KINDS))
-    return any(config.getoption(option) or config.getini(ini) for option, ini in pairs)
+    if any(config.getoption(option) or config.getini(ini) for option, ini in pairs):
+        return True
+    return not is_worker and _has_matrix(config.rootpath)
+
+
+def _has_matrix(folder: Path) -> bool:
+    """Return, without reading much, whether there may be a matrix file in `folder` itself."""
+    if (folder / "memory-matrix.toml").is_file():
+        return True
+    try:
+        return b"[tool.memory-matrix" in (folder / "pyproject.toml").read_bytes()
+    except OSError:
+        return False
 
 
 def read_options(config: pytest.Config) -> Options:
@@ -147,7 +162,7 @@ def _from_matrix(root: Path) -> dict[Kind, tuple[str, ...]]:
         source = read.find(root)
         matrix: Any = None if source is None else read.read(source)
     except MemoryMatrixError as error:
-        raise pytest.UsageError(f"the matrix file: {error}") from None
+        raise pytest.UsageError(str(error)) from None
     servers = () if matrix is None else matrix.servers
     return {kind: tuple(_text(each) for each in servers if each.kind == kind) for kind in KINDS}
 
