@@ -3,319 +3,307 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any, Literal
 
-from memory_matrix.stores.protocol import Compare, Message, Record, Scope
+from memory_matrix.stores.protocol import Compare, Record, Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.memory import Memory
-from memory_matrix.suite.samples import vector
+from memory_matrix.suite.samples import messages, vector
 
 MANY = 1000
 """More than any case puts: a search for so many finds all."""
+_ORDINARY = ("r1", "r2")
+_NUMBERS = count()
+_TWIN = "twin"
+"""A second record with the same value as the one that is changed and deleted."""
 
 
 class Place(ABC):
     """What one name stands for, filled with things of its own."""
 
-    def __init__(self, memory: Memory, kind: str, name: Any) -> None:
+    def __init__(self, memory: Memory, kind: str, name: Any, scope: Scope) -> None:
         self.memory = memory
         self.what = f"{kind} {name!a}"
-        self.own = ascii(name)
-
-    @property
-    def _query(self) -> Any:
-        return vector(self.memory)
+        self.scope = scope
 
     @abstractmethod
     def fill(self) -> None:
         """Put this place's own things into it."""
 
     @abstractmethod
-    def glance(self, when: str) -> None:
-        """Fail unless it holds just what was filled in, by one call that reads."""
-
-    @abstractmethod
     def check(self, when: str) -> None:
         """Fail unless every call that reads gives just what was filled in."""
-
-    def recheck(self, when: str) -> None:
-        """Fail unless it holds what was filled in once more."""
-        self.glance(when)
 
     @abstractmethod
     def use(self) -> list[str]:
         """Make every call that changes it, to its emptiness; return their names."""
 
+    @abstractmethod
     def again(self) -> None:
-        """Fill it anew after its use."""
-        self.fill()
+        """Fill it anew, or go on with what is left where it cannot be emptied."""
+
+    @abstractmethod
+    def recheck(self, when: str) -> None:
+        """Fail unless it holds just what it should, and is listed once."""
 
 
 class SessionPlace(Place):
-    """A session, with two messages."""
+    """A session, with two messages or, where there are to be `few`, one."""
 
-    def __init__(self, memory: Memory, kind: str, name: Any, scope: Scope) -> None:
-        super().__init__(memory, kind, name)
-        self.scope = scope
-        self.texts = [f"first of {self.own}", f"last of {self.own}"]
+    def __init__(
+        self, memory: Memory, kind: str, name: Any, scope: Scope, *, few: bool = False
+    ) -> None:
+        super().__init__(memory, kind, name, scope)
+        self._filled = [f"{each} of {self.what}" for each in ("first", "last")[few:]]
+        self._texts: list[str] = []
+        """What it should hold now."""
+        self._id = f"first {next(_NUMBERS)}" if "id" in memory.policy.message_fields else None
 
     def fill(self) -> None:
         """Append them."""
-        self.memory.say(self.scope, *self.texts)
+        self.memory.say(self.scope, *self._filled)
+        self._texts = [*self._filled]
         if self.memory.tested.part("state"):
-            self.memory.set_state(self._handle(), {"own": self.own})
-
-    def glance(self, when: str) -> None:
-        """Read."""
-        self._holds(self.texts, when)
+            self.memory.set_state(self._handle(), {"own": self.what})
 
     def check(self, when: str) -> None:
-        """Read, count and list."""
-        self.glance(when)
+        """Read and count."""
+        self._holds(when)
         if self.memory.offers("count"):
-            count = self.memory.count(self.scope)
-            expect.equal(f"the count of {self.what} {when}", count, len(self.texts))
+            counted = self.memory.count(self.scope)
+            expect.equal(f"the count of {self.what} {when}", counted, len(self._texts))
         if self.memory.offers("read", "limit"):
             newest = self.memory.texts(self.scope, limit=1)
-            expect.equal(f"the newest message of {self.what} {when}", newest, self.texts[-1:])
-        self._is_listed(when)
+            expect.equal(f"the newest message of {self.what} {when}", newest, self._texts[-1:])
         if self.memory.tested.part("state"):
             state = self.memory.get_state(self.scope)
-            expect.equal(f"the state of {self.what} {when}", state, {"own": self.own})
+            expect.equal(f"the state of {self.what} {when}", state, {"own": self.what})
 
     def recheck(self, when: str) -> None:
         """Read and list."""
-        self.glance(when)
-        self._is_listed(when)
-
-    def use(self) -> list[str]:
-        """Append, replace, pop, delete and clear."""
-        self.memory.say(self.scope, "one more")
-        steps = {
-            "replace": self._replace,
-            "pop": self._pop,
-            "delete_message": self._delete_message,
-            "clear": self._clear,
-        }
-        return ["append", *_all_offered(self.memory, steps)]
-
-    def again(self) -> None:
-        """Fill it anew, or go on with what is left where it cannot be emptied."""
-        if self.memory.offers("clear"):
-            self.fill()
-        else:
-            self.texts = self.memory.texts(self.scope)
-
-    def _holds(self, texts: list[str], when: str) -> None:
-        got = self.memory.texts(self.scope)
-        expect.equal(f"the messages of {self.what} {when}", got, texts)
-
-    def _is_listed(self, when: str) -> None:
+        self._holds(when)
         if self.memory.offers("list_sessions"):
             listed = self.memory.all_sessions(self.scope).count(self.scope.session)
             expect.equal(f"how often {self.what} is listed {when}", listed, 1)
 
+    def use(self) -> list[str]:
+        """Append, replace, pop, delete and clear; that it was cleared shows when it is filled again."""
+        steps = {
+            "append": self._append,
+            "replace": self._replace,
+            "pop": self._pop,
+            "delete_message": self._delete_message,
+        }
+        called = _all_offered(self.memory, steps)
+        self._holds(f"after {', '.join(called)}")
+        return [*called, *_all_offered(self.memory, {"clear": self._clear})]
+
+    def again(self) -> None:
+        """Append anew after a clear."""
+        if not self._texts:
+            self.fill()
+
+    def _holds(self, when: str) -> None:
+        got = self.memory.texts(self.scope)
+        expect.equal(f"the messages of {self.what} {when}", got, self._texts)
+
     def _handle(self) -> Any:
         return self.memory.load(self.scope) if self.memory.offers("load") else self.scope
 
+    def _append(self) -> None:
+        self.memory.say(self.scope, "one more")
+        self._texts.append("one more")
+
     def _replace(self) -> None:
-        self.memory.replace(self.scope, [Message("user", each) for each in ("x", "y", "z")])
-        self._holds(["x", "y", "z"], "after replace")
+        self._texts = ["x", "y", "z"]
+        first, *others = messages(self._texts)
+        self.memory.replace(self.scope, [replace(first, id=self._id), *others])
 
     def _pop(self) -> None:
-        before = self.memory.texts(self.scope)
         popped = self.memory.pop(self.scope)
-        expect.equal(f"what pop of {self.what} gives", popped and popped.text, before[-1])
-        self._holds(before[:-1], "after pop")
+        what = f"what pop of {self.what} gives"
+        expect.equal(what, popped and popped.text, self._texts.pop())
 
     def _delete_message(self) -> None:
-        before = self.memory.read(self.scope)
-        which = before[0].id if self.memory.policy.delete_by == "id" else 0
-        if which is not None:
-            self.memory.delete_message(self.scope, which)
-            self._holds([each.text for each in before[1:]], "after delete_message")
+        first = self._first()
+        if first is not None:
+            self.memory.delete_message(self.scope, first)
+            del self._texts[0]
+
+    def _first(self) -> str | int | None:
+        """Return how the first message is named, where it can be."""
+        if self.memory.policy.delete_by == "index":
+            return 0
+        if self._id is not None and self.memory.offers("replace"):
+            return self._id
+        return self.memory.read(self.scope)[0].id
 
     def _clear(self) -> None:
         self.memory.clear(self.scope)
-        self._holds([], "after clear")
+        self._texts = []
 
 
 class RecordsPlace(Place):
-    """The records of a scope, whose ids are the same in every scope."""
+    """The records of a scope, whose ids are the same in every scope.
 
-    def __init__(self, memory: Memory, kind: str, name: Any, scope: Scope) -> None:
-        super().__init__(memory, kind, name)
-        self.scope = scope
-        self.texts = {"r1": f"first of {self.own}", "r2": f"last of {self.own}"}
+    The first of `ids` is changed, deleted and looked for; each is also a value of its record's metadata.
+    Where there are not to be `few`, another record has the first one's value.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        kind: str,
+        name: Any,
+        scope: Scope,
+        ids: Sequence[str] = _ORDINARY,
+        *,
+        few: bool = False,
+    ) -> None:
+        super().__init__(memory, kind, name, scope)
+        self._own = ids[0]
+        # The own one last: what takes it for another one finds the other one first.
+        self._records = {
+            each: Record(
+                each,
+                f"{each!a} of {self.what}",
+                vector(memory, number),
+                {"who": self._own if each == _TWIN else each},
+            )
+            for number, each in enumerate([*([] if few else [_TWIN]), *ids[1:], ids[0]])
+        }
+        self._filter = Compare("eq", "who", self._own)
+        self._texts: dict[str, str] = {}
+        """What it should hold now, by id."""
 
     def fill(self) -> None:
-        """Put two records."""
-        self.memory.put_all(
-            self.scope, [self._record(each, self.texts[each]) for each in self.texts]
-        )
-
-    def glance(self, when: str) -> None:
-        """List, or get each."""
-        if self.memory.offers("list_records"):
-            self._lists(self.texts, when)
-        else:
-            self._gives(when)
+        """Put them."""
+        self.memory.put_all(self.scope, [*self._records.values()])
+        self._texts = {each.id: each.text for each in self._records.values()}
 
     def check(self, when: str) -> None:
-        """Get, list and search."""
-        self._gives(when)
-        self._lists(self.texts, when)
+        """Get, list and search, by a value too."""
+        got = self.memory.get(self.scope, self._own)
+        what = f"the record {self._own!a} of {self.what}, by get {when}"
+        expect.equal(what, got and got.text, self._texts[self._own])
         if self.memory.offers("search"):
-            found = self.memory.found(self.scope, self._query, MANY)
-            expect.contents(f"the records of {self.what}, by search {when}", found, [*self.texts])
+            found = self.memory.found(self.scope, vector(self.memory) or (), MANY)
+            what = f"the records of {self.what}, by search {when}"
+            expect.contents(what, found, [*self._texts])
+        for call, ids in self._filtered():
+            what = f"what {call} finds by the value {self._own!a} in {self.what} {when}"
+            expect.contents(what, ids, [each for each in (_TWIN, self._own) if each in self._texts])
+
+    def recheck(self, when: str) -> None:
+        """List, or get each."""
+        if self.memory.offers("list_records"):
+            listed = [(each.id, each.text) for each in self.memory.all_records(self.scope)]
+            what = f"the records of {self.what}, by list {when}"
+            expect.contents(what, listed, [*self._texts.items()])
+            return
+        for each in self._records:
+            got = self.memory.get(self.scope, each)
+            what = f"the record {each!a} of {self.what}, by get {when}"
+            expect.equal(what, got and got.text, self._texts.get(each))
 
     def use(self) -> list[str]:
-        """Put, update, delete, and delete all."""
-        self.memory.put(self.scope, self._record("r3", "one more"))
-        self._lists({**self.texts, "r3": "one more"}, "after put")
+        """Update, delete, delete by value and delete all; that all are gone shows when it is filled again."""
         steps = {
             "update": self._update,
             "delete": self._delete,
             "delete_where": self._delete_where,
             "delete_all": self._delete_all,
         }
-        called = ["put", *_all_offered(self.memory, steps)]
+        if "eq" not in self.memory.policy.filters:
+            del steps["delete_where"]
+        called = _all_offered(self.memory, steps)
         if "delete_all" not in called and "delete" in called:
-            for each in ("r1", "r2", "r3"):
+            for each in [*self._texts]:
                 self.memory.delete(self.scope, each)
+            self._texts = {}
         return called
 
     def again(self) -> None:
-        """Fill it anew; where nothing can be deleted, more is left than there was."""
-        self.fill()
-        left = self.memory.get(self.scope, "r3")
-        if left is not None:
-            self.texts["r3"] = left.text
-
-    def _record(self, name: str, text: str) -> Record:
-        return Record(name, text, vector(self.memory, int(name[1:])), {"kind": name})
-
-    def _gives(self, when: str) -> None:
-        got = [self.memory.get(self.scope, each) for each in self.texts]
-        texts = [each and each.text for each in got]
-        expect.equal(f"the records of {self.what}, by get {when}", texts, [*self.texts.values()])
-
-    def _lists(self, texts: dict[str, str], when: str) -> None:
-        if self.memory.offers("list_records"):
-            got = {each.id: each.text for each in self.memory.all_records(self.scope)}
-            expect.equal(f"the records of {self.what}, by list {when}", got, texts)
-
-    def _update(self) -> None:
-        self.memory.update(self.scope, "r1", text="updated")
-        got = self.memory.get(self.scope, "r1")
-        expect.equal(f"the text of an updated record of {self.what}", got and got.text, "updated")
-
-    def _delete(self) -> None:
-        self.memory.delete(self.scope, "r2")
-        got = self.memory.get(self.scope, "r2")
-        expect.equal(f"a deleted record of {self.what}", got, None)
-
-    def _delete_where(self) -> None:
-        if "eq" in self.memory.policy.filters:
-            self.memory.delete_where(self.scope, Compare("eq", "kind", "r1"))
-            expect.equal(
-                f"a deleted record of {self.what}", self.memory.get(self.scope, "r1"), None
-            )
-
-    def _delete_all(self) -> None:
-        self.memory.delete_all(self.scope)
-        self._lists({}, "after delete_all")
-
-
-class RecordPlace(Place):
-    """One record among others of its scope; its id is also a value of its metadata."""
-
-    def __init__(
-        self, memory: Memory, name: str, number: int, namespace: tuple[str, ...] = ("by id",)
-    ) -> None:
-        super().__init__(memory, f"record in {namespace}", name)
-        self.scope = Scope(namespace=namespace)
-        self.record = Record(name, self.own, vector(memory, number), {"who": name})
-        self.filter = Compare("eq", "who", name)
-
-    def fill(self) -> None:
-        """Put it."""
-        self.memory.put(self.scope, self.record)
-
-    def glance(self, when: str) -> None:
-        """Get it."""
-        self._text_is(self.own, when)
-
-    def check(self, when: str) -> None:
-        """Get it; list and search for it by its value."""
-        self.glance(when)
-        for call, ids in self._filtered():
-            what = f"what {call} finds where the value is that of {self.what} {when}"
-            expect.equal(what, ids, [self.record.id])
-        if self.memory.offers("list_records"):
-            ids = [each.id for each in self.memory.all_records(self.scope)]
-            expect.equal(f"how often {self.what} is listed {when}", ids.count(self.record.id), 1)
-
-    def use(self) -> list[str]:
-        """Update it, delete it by its value, put it again and delete it."""
-        steps = {
-            "update": self._update,
-            "delete_where": self._delete_where,
-            "delete": self._delete,
-        }
-        return _all_offered(self.memory, steps)
+        """Put the first record anew after it was deleted."""
+        if self._own not in self._texts:
+            self.memory.put(self.scope, self._records[self._own])
+            self._texts[self._own] = self._records[self._own].text
 
     def _filtered(self) -> Iterator[tuple[str, list[str]]]:
         if "eq" not in self.memory.policy.filters:
             return
         if self.memory.offers("list_records", "filter"):
-            listed = self.memory.all_records(self.scope, filter=self.filter)
+            listed = self.memory.all_records(self.scope, filter=self._filter)
             yield "list_records", [each.id for each in listed]
         if self.memory.offers("search", "filter"):
-            query = self._query
-            yield "search", self.memory.found(self.scope, query, MANY, filter=self.filter)
+            query = vector(self.memory) or ()
+            yield "search", self.memory.found(self.scope, query, MANY, filter=self._filter)
 
     def _update(self) -> None:
-        self.memory.update(self.scope, self.record.id, text="updated")
-        self._text_is("updated", "after update")
+        self.memory.update(self.scope, self._own, text="updated")
+        self._texts[self._own] = "updated"
+        self.recheck("after update")
 
     def _delete(self) -> None:
-        self.memory.delete(self.scope, self.record.id)
-        self._text_is(None, "after delete")
+        self.memory.delete(self.scope, self._own)
+        self._forget(self._own)
+        self.recheck("after delete")
 
     def _delete_where(self) -> None:
-        if "eq" in self.memory.policy.filters:
-            self.memory.delete_where(self.scope, self.filter)
-            self._text_is(None, "after delete_where")
-            self.fill()
+        self.memory.delete_where(self.scope, self._filter)
+        self._forget(self._own, _TWIN)
+        self.recheck("after delete_where")
 
-    def _text_is(self, wanted: str | None, when: str) -> None:
-        got = self.memory.get(self.scope, self.record.id)
-        expect.equal(f"the text of {self.what} {when}", got and got.text, wanted)
+    def _delete_all(self) -> None:
+        self.memory.delete_all(self.scope)
+        self._forget(*self._records)
+
+    def _forget(self, *ids: str) -> None:
+        self._texts = {each: text for each, text in self._texts.items() if each not in ids}
 
 
 def scope_with(part: str, name: str) -> Scope:
     """Return the usual scope with `name` in the place of one part."""
-    changed: dict[str, Any] = {part: (name,) if part == "namespace" else name}
-    return replace(Scope(), **changed)
+    return _scope({part: name})
 
 
 def names_stay_apart(
-    memory: Memory, *names: str, may_refuse: bool = False, apps: bool = False
+    memory: Memory, plain: str, *others: str, may_refuse: bool = False, apps: bool = False
 ) -> None:
-    """Fail unless `names` stand for different things, whichever part of a scope or id they are.
+    """Fail unless names stand for different things, whichever part of a scope or id they are.
 
-    `may_refuse`: the store need not take them all. `apps`: they are names of apps, too.
+    Every call is made with each name as every part at once, beside places that differ from it in one part
+    only, which is `plain`: the name that is most easily taken for the others, or hit by what they look like.
+
+    `may_refuse`: the store need not take them. `apps`: they are names of apps, too.
     """
-    for places in _places(memory, names, apps):
-        stay_apart(places, may_refuse=may_refuse)
+    names = (plain, *others)
+    if memory.tested.part("conversation"):
+        sessions = partial(_session_of, memory)
+        parts = [part for part in memory.policy.scope_parts if part != "namespace"]
+        _parts_stay_apart(sessions, _named(parts, apps), names, may_refuse)
+    if memory.tested.part("records"):
+        ids = (_ids_taken(memory, names) or _ORDINARY) if may_refuse else names
+        records = partial(_records_of, memory, ids)
+        parts = _named(memory.policy.record_parts, apps)
+        _parts_stay_apart(records, parts, names, may_refuse)
+        if not parts:
+            record_ids_stay_apart(memory, *ids)
 
 
 def record_ids_stay_apart(memory: Memory, *names: str) -> None:
     """Fail unless `names` are different records, and different values to filter by."""
-    stay_apart([RecordPlace(memory, name, number) for number, name in enumerate(names)])
+    for number, own in enumerate(names):
+        scope = Scope(namespace=(f"ids {number}",))
+        place = RecordsPlace(memory, "records beside", own, scope, _first(own, names))
+        place.fill()
+        place.check("after they were put")
+        calls = ", ".join(place.use())
+        place.recheck(f"after {calls}")
 
 
 def scopes_stay_apart(
@@ -327,39 +315,114 @@ def scopes_stay_apart(
         stay_apart([kind(memory, f"the {part} of", scope, scope) for scope in scopes])
 
 
-def stay_apart(places: Sequence[Place], *, may_refuse: bool = False) -> None:
-    """Fail unless every call works on each of `places`, and leaves the others alone."""
-    if may_refuse:
-        memory = places[0].memory
-        places = [place for place in places if not memory.attempt(place.fill).refused]
-    else:
-        for place in places:
-            place.fill()
+def stay_apart(
+    places: Sequence[Place], *, beside: Sequence[Place] = (), may_refuse: bool = False
+) -> None:
+    """Fail unless every call works on each of `places`, and leaves alone the others and what is `beside`.
+
+    `may_refuse`: the store need not take them all.
+    """
+    places, beside = (
+        [each for each in some if _fill(each, may_refuse)] for some in (places, beside)
+    )
+    _are_apart(places, beside)
+
+
+def _are_apart(places: Sequence[Place], beside: Sequence[Place]) -> None:
+    """Fail unless every call works on each of some filled places, and leaves alone the others."""
+    when = "after each was filled"
     for place in places:
-        place.check("after each was filled")
-    for place in places:
+        place.check(
+            when
+        )  # so what the calls on those before did to it shows, and in the end the rest
         calls = ", ".join(place.use())
-        for other in places:
-            if other is not place:
-                other.glance(f"after {calls} of {place.what}")
         place.again()
-    for place in places:
-        place.recheck("after each was emptied and filled again")
+        when = f"after {calls} of {place.what}"
+    for place in (*beside, *places):
+        place.recheck(f"after every call on each of the others, in the end {when}")
 
 
-def _places(memory: Memory, names: Sequence[str], apps: bool) -> Iterator[list[Place]]:
-    policy = memory.policy
-    if memory.tested.part("conversation"):
-        for part in _parts(policy.scope_parts, apps):
-            if part != "namespace":
-                yield [SessionPlace(memory, part, name, scope_with(part, name)) for name in names]
-    if memory.tested.part("records"):
-        for part in _parts(policy.record_parts, apps):
-            yield [RecordsPlace(memory, part, name, scope_with(part, name)) for name in names]
-        yield [RecordPlace(memory, name, number) for number, name in enumerate(names)]
+def _parts_stay_apart(
+    make: Callable[[Mapping[str, str]], Place],
+    parts: Sequence[str],
+    names: Sequence[str],
+    may_refuse: bool,
+) -> None:
+    """Fail unless `names` stand for different things as each of some parts of a scope."""
+    if not parts:
+        return
+    plain, *others = names
+    base = dict.fromkeys(parts, plain)
+    filled: dict[tuple[str, ...], Place] = {}
+
+    def fill(named: Mapping[str, str]) -> bool:
+        key = tuple(named.values())
+        place = filled.get(key) or make(named)
+        if key not in filled and _fill(place, may_refuse):
+            filled[key] = place
+        return key in filled
+
+    if not fill(base) and len(parts) > 1:  # one of them may be taken on its own
+        for part in parts:
+            _parts_stay_apart(make, [part], names, may_refuse)
+        return
+    most = [base]
+    for name in others:
+        taken = [part for part in parts if fill({**base, part: name})]
+        most.append({**base, **dict.fromkeys(taken, name)})
+    used = [tuple(each.values()) for each in most if fill(each)]
+    for each in most:
+        for part in parts:
+            fill({**each, part: plain})
+    _are_apart(
+        [filled[key] for key in dict.fromkeys(used)],
+        [place for key, place in filled.items() if key not in used],
+    )
 
 
-def _parts(declared: tuple[str, ...], apps: bool) -> list[str]:
+def _fill(place: Place, may_refuse: bool) -> bool:
+    """Fill a place; return whether the store took it."""
+    if may_refuse:
+        return not place.memory.attempt(place.fill).refused
+    place.fill()
+    return True
+
+
+def _session_of(memory: Memory, named: Mapping[str, str]) -> Place:
+    return SessionPlace(memory, "the session of", dict(named), _scope(named), few=_mixed(named))
+
+
+def _records_of(memory: Memory, ids: Sequence[str], named: Mapping[str, str]) -> Place:
+    own = next((each for each in ids[1:] if each in named.values()), ids[0])
+    scope, own_first = _scope(named), _first(own, ids)
+    return RecordsPlace(memory, "the records of", dict(named), scope, own_first, few=_mixed(named))
+
+
+def _mixed(named: Mapping[str, str]) -> bool:
+    """Return whether several names are in it: such places hold less, so that to mix them up shows."""
+    return len({*named.values()}) > 1
+
+
+def _ids_taken(memory: Memory, names: Sequence[str]) -> list[str]:
+    """Return those of `names` that can be ids of records."""
+    scope = Scope(namespace=("taken",))
+    records = [Record(each, "may be refused", vector(memory)) for each in names]
+    puts = {each.id: partial(memory.put, scope, each) for each in records}
+    return [name for name, put in puts.items() if not memory.attempt(put).refused]
+
+
+def _first(own: str, ids: Sequence[str]) -> list[str]:
+    return [own, *(each for each in ids if each != own)]
+
+
+def _scope(named: Mapping[str, str]) -> Scope:
+    parts: dict[str, Any] = {
+        part: (name,) if part == "namespace" else name for part, name in named.items()
+    }
+    return replace(Scope(), **parts)
+
+
+def _named(declared: Sequence[str], apps: bool) -> list[str]:
     return [part for part in declared if apps or part != "app"]
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -155,6 +156,27 @@ class SplitsIntoWords(of_names(RedisAdapter, lambda name: " ".join(re.findall(r"
 @mutant("iso_case")
 class FoldsCase(of_names(RedisAdapter, str.casefold)):
     """Looks ids up in an index that folds case."""
+
+
+def _also_of(base: type[Any], call: str) -> type[Any]:
+    """Return `base`, one call of which is made on the id in small letters, too."""
+    original = getattr(base, call)
+
+    @wraps(original)
+    def both(self: Any, store: Any, scope: Scope, *arguments: Any, **options: Any) -> Any:
+        small = tuple(map(str.casefold, scope.namespace))
+        other = replace(scope, session=scope.session.casefold(), namespace=small)
+        if other != scope:
+            original(self, store, other, *arguments, **options)
+        return original(self, store, scope, *arguments, **options)
+
+    return type(f"FoldsCaseIn_{call}", (base,), {call: both})
+
+
+for _call in ("append", "replace", "pop", "clear"):
+    mutant("iso_case")(_also_of(RedisAdapter, _call))
+for _call in ("put", "put_many", "update", "delete", "delete_where", "delete_all"):
+    mutant("iso_case")(_also_of(PostgresAdapter, _call))
 
 
 @mutant("iso_comma")
