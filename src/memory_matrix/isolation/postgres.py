@@ -92,6 +92,11 @@ class PostgresIsolation:
                 self._shared[ddl] = _place(self.url, self._new_schema(self._admin, ddl))
             return self._shared[ddl]
 
+    def inside(self, place: Place) -> PostgresIsolation:
+        """Return what makes places in a database that `database` made; closed by the caller."""
+        url = with_database(self.url, place.application)
+        return PostgresIsolation(url, owned=self.owned, token=self._token)
+
     def leave(self, place: Place) -> None:
         """Take back what a test is done with; it is dropped sooner or later."""
         name = place.application

@@ -52,6 +52,11 @@ class StoreUnderTest:
         """Whether it can be opened with any serializer."""
         return bool(getattr(self.adapter, "takes_serializer", False))
 
+    @property
+    def own_database(self) -> bool:
+        """Whether it needs a Postgres database of its own for each case, where a schema is not enough."""
+        return bool(getattr(self.adapter, "own_database", False))
+
     def offers(self, call: str, *options: str) -> bool:
         """Return whether the adapter has `call`, and takes `options` in it."""
         if call not in self._taken:  # looked up once: cases ask before every call

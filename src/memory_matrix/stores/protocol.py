@@ -5,7 +5,8 @@ that are given to it, maps scopes, messages and records to the library's own typ
 policy. Its calls may be plain or `async`; what it leaves out is not offered, and the cases that need it
 are reported so. The smallest adapter has `policy`, `needs`, `open`, `append` and `read`. In `refusals` it
 names the errors that the store's callers are meant to know, where those are not ValueError, TypeError and
-LookupError: an error of any other kind is a finding.
+LookupError: an error of any other kind is a finding. `takes_serializer = True` says that it can be opened
+with any serializer, `own_database = True` that it needs a Postgres database of its own for each case.
 
 Conversation part, for histories, sessions and checkpoints:
 

@@ -128,6 +128,7 @@ class Memory:
         site = new_site(self.site.facilities, self.tested)
         env = env_of(site, **_kept(self.env), prefix=self.env.prefix)
         other = Memory(self.tested, env, site)
+        self._others.callback(site.close)
         self._others.callback(other.finish)
         return other
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -152,7 +153,7 @@ def _waivers(matrix: Matrix, process: SuiteProcess) -> list[dict[str, str]]:
 
 
 def _variables(bench: Bench, environment: Environment) -> Mapping[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _FORGOTTEN}
+    kept = {name: value for name, value in os.environ.items() if not _FORGOTTEN.fullmatch(name)}
     path = [str(bench.toolkit), *map(str, environment.spec.path)]
     return {
         **kept,

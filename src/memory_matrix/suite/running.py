@@ -45,6 +45,7 @@ def opened(worker: Worker, parameter: StoreParameter) -> Iterator[Memory]:
         try:
             memory.finish()
         finally:
+            site.close()
             outside = _leave(facilities, site)
     if outside and store.policy.key_prefix == "yes":
         raise CaseFailed(f"keys outside the store's prefix were left: {', '.join(outside[:5])}")
@@ -70,13 +71,13 @@ def outcome_of(error: BaseException | None) -> CaseOutcome:
         return "not-offered"
     if isinstance(error, CaseSkipped):
         return "skipped"
-    return "error" if isinstance(error, HarnessError) else "failed"
+    return "error" if isinstance(error, HarnessError | ServerError) else "failed"
 
 
 def reason_of(error: BaseException) -> str:
     """Return one paragraph on why a case did not pass."""
     text = " ".join(str(error).split())
-    plain = isinstance(error, CaseFailed | NotOffered | CaseSkipped | HarnessError)
+    plain = isinstance(error, CaseFailed | NotOffered | CaseSkipped | HarnessError | ServerError)
     return text if plain else f"{type(error).__module__}.{type(error).__qualname__}: {text}"
 
 

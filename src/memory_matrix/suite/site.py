@@ -44,6 +44,13 @@ class Site:
     facilities: Facilities
     postgres: PostgresPlace | None = None
     redis: RedisPlace | None = None
+    own: PostgresIsolation | None = None
+    """The way into a database that is the case's own; closed with the site."""
+
+    def close(self) -> None:
+        """Close the site's own ways into the servers."""
+        if self.own is not None:
+            self.own.close()
 
     def sql(self, statement: str, *parameters: Any) -> list[Any]:
         """Run SQL as the server's owner, outside the store; names are looked for in the case's schema."""
@@ -175,12 +182,14 @@ def new_site(facilities: Facilities, store: StoreUnderTest) -> Site:
     """Return fresh places for one case on the servers that `store` needs."""
     postgres = facilities.postgres if "postgres" in store.needs else None
     redis = facilities.redis if "redis" in store.needs else None
-    ddl = getattr(store.adapter, "own_database", False)
-    return Site(
-        facilities,
-        postgres=None if postgres is None else (postgres.database() if ddl else postgres.schema()),
-        redis=None if redis is None else redis.place(),
-    )
+    place = None if redis is None else redis.place()
+    if postgres is None:
+        return Site(facilities, redis=place)
+    if not store.own_database:
+        return Site(facilities, postgres.schema(), place)
+    database = postgres.database()
+    own = postgres.inside(database)
+    return Site(replace(facilities, postgres=own), database, place, own)
 
 
 def own_server(
