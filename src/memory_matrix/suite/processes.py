@@ -22,7 +22,8 @@ from memory_matrix.suite.results import Case, CaseResult, missing, read_lines
 _CASES = "memory_matrix.suite.cases"
 _INI = Path("memory_matrix", "suite", "pytest.ini")
 _PLUGINS = ("memory_matrix.pytest_plugin", "xdist", "randomly", "timeout")
-_FORGOTTEN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV")
+_FORGOTTEN = re.compile(r"PYTEST_.*|PYTHONHOME|PYTHONSTARTUP|VIRTUAL_ENV")
+"""Variables that would change what is tested, or take it for a part of another pytest's run."""
 _HARMLESS = (0, 1, 5)
 """How pytest ends where it ran what it was to run: all passed, some failed, none was left."""
 
