@@ -34,6 +34,11 @@ class Way(ABC):
         self.memory = memory
         self.name = name
 
+    @property
+    def has_metadata(self) -> bool:
+        """Whether it carries metadata besides text."""
+        return True
+
     @abstractmethod
     def write(self, contents: Sequence[Content]) -> None:
         """Write `contents` by this call."""
@@ -53,8 +58,15 @@ class _Messages(Way):
         self._scope = Scope(session=_new(name))
         memory.say(self._scope, "before")
 
+    @property
+    def has_metadata(self) -> bool:
+        return carries(self.memory, "conversation", "metadata")
+
     def write(self, contents: Sequence[Content]) -> None:
-        messages = [Message("user", each.text, metadata=each.metadata) for each in contents]
+        messages = [
+            Message("user", each.text, metadata=each.metadata if self.has_metadata else {})
+            for each in contents
+        ]
         if self.name == "append_with":
             self.memory.append_with(self.memory.load(self._scope), messages)
         else:
@@ -96,29 +108,32 @@ class _Records(Way):
 
     def read(self) -> Mapping[str, list[Content]]:
         ids = [f"r{number}" for number in range(self._written)]
-        one_by_one = [self.memory.get(self._scope, each) for each in ids]
-        found = {"get": [_content(each) for each in one_by_one if each is not None]}
+        found = {}
         if self.memory.offers("list_records"):
             listed = {each.id: each for each in self.memory.all_records(self._scope)}
             found["list_records"] = [_content(listed[each]) for each in ids if each in listed]
+        if not found or self.name == "put" or len(ids) == 1:  # once is enough for many
+            one_by_one = [self.memory.get(self._scope, each) for each in ids]
+            found["get"] = [_content(each) for each in one_by_one if each is not None]
         return found
 
     def untouched(self) -> None:
         what = f"after a refused {self.name}"
-        before = self.memory.get(self._scope, "before")
-        expect.equal(
-            f"the record that was there {what}", _contents(before), _contents(self._before)
-        )
-        expect.equal(f"the refused record {what}", self.memory.get(self._scope, "r0"), None)
+        there = [self.memory.get(self._scope, "before")]
         if self.memory.offers("list_records"):
-            ids = [each.id for each in self.memory.all_records(self._scope)]
-            expect.equal(f"the records listed {what}", ids, ["before"])
+            there = [*self.memory.all_records(self._scope)]
+        kept = [(each.id, _content(each)) for each in there if each is not None]
+        wanted = [("before", _content(self._before))]
+        expect.equal(f"the records that are there {what}", kept, wanted)
+        expect.equal(f"the refused record {what}", self.memory.get(self._scope, "r0"), None)
 
 
 class _Updates(_Records):
     def _write(self, records: Sequence[Record]) -> None:
+        self.memory.put_all(
+            self._scope, [Record(each.id, "to be changed", each.vector) for each in records]
+        )
         for each in records:
-            self.memory.put(self._scope, Record(each.id, "to be changed", each.vector))
             self.memory.update(self._scope, each.id, text=each.text, metadata=dict(each.metadata))
 
     def untouched(self) -> None:
@@ -187,7 +202,10 @@ def has_metadata(memory: Memory) -> bool:
 
 
 def come_back(memory: Memory, contents: Sequence[Content], carried: Carried = "text") -> None:
-    """Fail unless `contents` come back equal, whichever way they are written and read."""
+    """Fail unless `contents` come back equal, whichever way they are written and read.
+
+    With `text`, their metadata has to come back as well, wherever it is carried.
+    """
     for way in ways(memory, carried):
         way.write(contents)
         comes_back(way, contents, carried)
@@ -195,24 +213,27 @@ def come_back(memory: Memory, contents: Sequence[Content], carried: Carried = "t
 
 def comes_back(way: Way, contents: Sequence[Content], carried: Carried) -> None:
     """Fail unless what was written by `way` comes back equal."""
-    wanted = [getattr(each, carried) for each in contents]
+    fields = ("text", "metadata") if carried == "text" and way.has_metadata else (carried,)
     for reader, got in way.read().items():
-        kept = [getattr(each, carried) for each in got]
-        expect.equal(f"the {carried} written by {way.name}, read by {reader}", kept, wanted)
+        for name in fields:
+            kept = [getattr(each, name) for each in got]
+            wanted = [getattr(each, name) for each in contents]
+            expect.equal(f"the {name} written by {way.name}, read by {reader}", kept, wanted)
 
 
-def is_refused(way: Way, content: Content, what: str) -> None:
-    """Fail unless `way` refuses `content`, leaves nothing of it behind and goes on working."""
-    way.memory.refused(f"{way.name} of {what}", lambda: way.write([content]))
-    stays_usable(way)
+def are_refused(way: Way, contents: Sequence[Content], what: str) -> None:
+    """Fail unless `way` refuses each of `contents`, leaves nothing of it behind and goes on working."""
+    for each in contents:
+        shown = expect.shown(each.metadata or each.text)
+        way.memory.refused(f"{way.name} of {what}, {shown}", partial(way.write, [each]))
+        way.untouched()
+    _works(way)
 
 
 def stays_usable(way: Way) -> None:
     """Fail unless a refused write has left nothing, and the next write works."""
     way.untouched()
-    good = [Content("after the refusal", {"good": "after the refusal"})]
-    way.write(good)
-    comes_back(way, good, "text")
+    _works(way)
 
 
 def equal_or_refused(
@@ -228,6 +249,23 @@ def equal_or_refused(
             for each in contents:
                 equal_or_refused(memory, [each], carried)
             return
+
+
+def entries_equal_or_refused(memory: Memory, metadata: Mapping[str, Any]) -> None:
+    """Fail unless metadata comes back equal, or every way refuses it and refuses or gives back each entry."""
+    whole = [Content(metadata=metadata)]
+    for way in ways(memory, "metadata"):
+        if memory.attempt(partial(way.write, whole)).refused:
+            stays_usable(way)
+            equal_or_refused(memory, [Content(metadata={key: metadata[key]}) for key in metadata])
+            return
+        comes_back(way, whole, "metadata")
+
+
+def _works(way: Way) -> None:
+    good = [Content("after the refusal", {"good": "after the refusal"})]
+    way.write(good)
+    comes_back(way, good, "text")
 
 
 def _new(name: str) -> str:

@@ -20,11 +20,12 @@ from memory_matrix.suite.samples import vector
 from memory_matrix.suite.ways import (
     Content,
     Way,
+    are_refused,
     come_back,
     comes_back,
+    entries_equal_or_refused,
     equal_or_refused,
     has_metadata,
-    is_refused,
     ways,
 )
 
@@ -86,8 +87,7 @@ def test_meta_bool_vs_int(memory: Memory) -> None:
 
 def test_meta_int_float_kind(memory: Memory) -> None:
     """1.0 stays a float and 1 an int, or the change is declared."""
-    for value in (1, 1.0, 0, 0.0, -3, -3.0, 1e3, 100, 1e22):
-        _number_comes_back(memory, value)
+    _numbers_come_back(memory, 1, 1.0, 0, 0.0, -3, -3.0, 1e3, 100, 1e22)
 
 
 def test_meta_int_2_53_plus_1(memory: Memory) -> None:
@@ -110,34 +110,34 @@ def test_meta_float_exact(memory: Memory) -> None:
     """Floats come back bit for bit."""
     floats = (0.1 + 0.2, 5e-324, -5e-324, 1 / 3, 1e-7, 123456.789012345678, 2.2250738585072014e-308)
     _values_come_back(memory, *floats, [0.1 + 0.2], {"inner": 5e-324})
-    _number_comes_back(memory, 1.7976931348623157e308)
+    _numbers_come_back(memory, 1.7976931348623157e308)
 
 
 def test_meta_nan_inf(memory: Memory) -> None:
     """NaN and infinity are kept, become None or are refused, as declared; all stays readable."""
-    for value in (math.nan, math.inf, -math.inf, [math.nan], {"inner": math.inf}):
-        content = Content(metadata={"value": value, "other": 1})
-        for way in ways(memory, "metadata"):
-            if memory.policy.nan == "refuse":
-                is_refused(way, content, f"metadata with {value}")
-            else:
-                way.write([content])
-                keeps = memory.policy.nan == "keep"
-                comes_back(way, [content if keeps else _finite(content)], "metadata")
+    values = (math.nan, math.inf, -math.inf, [math.nan], {"inner": math.inf})
+    contents = [Content(metadata={"value": value, "other": 1}) for value in values]
+    kept = contents if memory.policy.nan == "keep" else [_finite(each) for each in contents]
+    for way in ways(memory, "metadata"):
+        if memory.policy.nan == "refuse":
+            are_refused(way, contents, "metadata with what is no finite number")
+        else:
+            way.write(contents)
+            comes_back(way, kept, "metadata")
 
 
 def test_meta_negative_zero(memory: Memory) -> None:
     """-0.0 keeps its sign, or loses it as declared."""
-    _number_comes_back(memory, -0.0 if memory.policy.negative_zero == "keep" else 0.0, given=-0.0)
+    kept = -0.0 if memory.policy.negative_zero == "keep" else 0.0
+    _numbers_come_back(memory, kept, given=[-0.0])
 
 
 def test_meta_non_string_keys(memory: Memory) -> None:
     """Keys that are no strings are kept, become text or are refused; two never fold into one."""
     odd: list[Any] = [{1: "a"}, {None: "a"}, {True: "a"}, {2.5: "a"}, {"inner": {1: "a"}}]
     folding: list[Any] = [{1: "a", "1": "b"}, {"inner": [{1: "a", "1": "b"}]}]
-    for metadata in odd:
-        for way in ways(memory, "metadata"):
-            _key_is_as_declared(way, Content(metadata=metadata))
+    for way in ways(memory, "metadata"):
+        _keys_are_as_declared(way, [Content(metadata=metadata) for metadata in odd])
     for metadata in folding:
         equal_or_refused(memory, [Content(metadata=metadata)])
 
@@ -159,20 +159,18 @@ def test_meta_wide_10k_keys(memory: Memory) -> None:
 
 def test_meta_datetime_uuid_decimal_bytes(memory: Memory) -> None:
     """Each is kept, becomes text or is refused as declared, and the same by every call."""
-    for kind in ("datetime", "uuid", "decimal", "bytes"):
-        _kind_is_as_declared(memory, kind)
+    _kinds_are_as_declared(memory, "datetime", "uuid", "decimal", "bytes")
 
 
 def test_meta_set_tuple_enum(memory: Memory) -> None:
     """Each is kept, becomes what is declared or is refused, and the same by every call."""
-    for kind in ("set", "tuple", "enum"):
-        _kind_is_as_declared(memory, kind)
+    _kinds_are_as_declared(memory, "set", "tuple", "enum")
 
 
 def test_meta_key_with_dot_quote_space(memory: Memory) -> None:
     """Keys with dots, quotes, spaces and the like are read back and can be filtered by, or are refused."""
-    odd = [Content(metadata={key: f"value of {key}", "inner": {key: 1}}) for key in ODD_KEYS]
-    equal_or_refused(memory, odd)
+    entries_equal_or_refused(memory, {key: f"value of {key}" for key in ODD_KEYS})
+    entries_equal_or_refused(memory, _numbered([{key: 1} for key in ODD_KEYS]))
     if not memory.tested.part("records"):
         return
     scope = Scope(namespace=("odd keys",))
@@ -184,7 +182,7 @@ def test_meta_key_with_dot_quote_space(memory: Memory) -> None:
 
 def test_meta_reserved_key_names(memory: Memory) -> None:
     """Metadata named like the store's own fields does not overwrite these, and comes back."""
-    equal_or_refused(memory, [Content(metadata={key: f"not the {key}"}) for key in RESERVED])
+    entries_equal_or_refused(memory, {key: f"not the {key}" for key in RESERVED})
     every = dict.fromkeys(RESERVED, "not the store's own")
     cover(
         memory,
@@ -261,23 +259,31 @@ def test_caller_object_not_changed(memory: Memory) -> None:
 
 
 def _values_come_back(memory: Memory, *values: Any) -> None:
-    come_back(memory, [Content(metadata={"value": value}) for value in values], "metadata")
+    come_back(memory, [Content(metadata=_numbered(values))], "metadata")
 
 
 def _values_come_back_or_are_refused(memory: Memory, *values: Any) -> None:
-    equal_or_refused(memory, [Content(metadata={"value": value}) for value in values])
+    entries_equal_or_refused(memory, _numbered(values))
 
 
-def _number_comes_back(memory: Memory, wanted: float, given: float | None = None) -> None:
-    """Fail unless a number comes back, as a float or an int as it was, unless the policy merges these."""
-    given = wanted if given is None else given
+def _numbered(values: Sequence[Any]) -> dict[str, Any]:
+    return {f"value {number}": value for number, value in enumerate(values)}
+
+
+def _numbers_come_back(
+    memory: Memory, *wanted: float, given: Sequence[float] | None = None
+) -> None:
+    """Fail unless numbers come back, as floats or ints as they were, unless the policy merges these."""
+    merges = memory.policy.number_kinds == "merge"
     for way in ways(memory, "metadata"):
-        way.write([Content(metadata={"value": given})])
+        way.write([Content(metadata=_numbered(wanted if given is None else given))])
         for reader, got in way.read().items():
-            value = got[0].metadata.get("value") if got else None
-            if memory.policy.number_kinds == "merge" and type(value) in {int, float}:
-                value = type(wanted)(value) if value == wanted else value
-            expect.equal(f"{given!r} written by {way.name}, read by {reader}", value, wanted)
+            kept = got[0].metadata if got else {}
+            for name, number in _numbered(wanted).items():
+                value = kept.get(name)
+                if merges and type(value) in {int, float}:
+                    value = type(number)(value) if value == number else value
+                expect.equal(f"{number!r} written by {way.name}, read by {reader}", value, number)
 
 
 def _finite(content: Content) -> Content:
@@ -324,57 +330,68 @@ def _finds(memory: Memory, scope: Scope, wanted: Compare, ids: list[str]) -> Non
 # ---- keys and kinds of values ---------------------------------------------------------------
 
 
-def _key_is_as_declared(way: Way, content: Content) -> None:
-    """Fail unless a key that is no string is kept, becomes some text or is refused as declared."""
+def _keys_are_as_declared(way: Way, contents: Sequence[Content]) -> None:
+    """Fail unless keys that are no strings are kept, become some text or are refused as declared."""
     answer = way.memory.policy.non_string_keys
-    what = f"metadata {content.metadata!r}"
     if answer == "refuse":
-        is_refused(way, content, what)
+        are_refused(way, contents, "metadata with a key that is no string")
         return
-    way.write([content])
+    way.write(contents)
     if answer == "keep":
-        comes_back(way, [content], "metadata")
+        comes_back(way, contents, "metadata")
         return
     for reader, got in way.read().items():
-        kept = got[0].metadata if got else {}
-        inner = kept.get("inner", kept)
-        as_text = len(inner) == 1 and all(isinstance(key, str) for key in inner)
-        expect.true(
-            as_text and list(inner.values()) == ["a"],
-            f"{what} written by {way.name}, read by {reader}: expected its key as text, got {kept!r}",
-        )
+        by = f"written by {way.name}, read by {reader}"
+        expect.equal(f"how many {by}", len(got), len(contents))
+        for each, content in zip(got, contents, strict=True):
+            kept = each.metadata
+            inner = kept.get("inner", kept)
+            as_text = len(inner) == 1 and all(isinstance(key, str) for key in inner)
+            expect.true(
+                as_text and list(inner.values()) == ["a"],
+                f"metadata {content.metadata!r} {by}: expected its key as text, got {kept!r}",
+            )
 
 
-def _kind_is_as_declared(memory: Memory, kind: str) -> None:
-    """Fail unless values of a kind are kept, become text or something plain, or are refused."""
-    for value in KINDS[kind]:
-        seen: dict[str, Any] = {}
-        content = Content(metadata={"value": value, "deep": [{"value": value}]})
-        for way in ways(memory, "metadata"):
-            if memory.policy.value_kinds[kind] == "refuse":
-                is_refused(way, content, f"metadata with {value!r}")
-            else:
-                way.write([content])
-                seen |= _kept_as_declared(way, kind, value)
-        _all_alike(f"{value!r}", seen)
+def _kinds_are_as_declared(memory: Memory, *kinds: str) -> None:
+    """Fail unless values of these kinds are kept, become text or something plain, or are refused."""
+    answers = {kind: memory.policy.value_kinds[kind] for kind in kinds}
+    refused = [value for kind in kinds if answers[kind] == "refuse" for value in KINDS[kind]]
+    taken = [(kind, value) for kind in kinds if answers[kind] != "refuse" for value in KINDS[kind]]
+    seen: list[dict[str, Any]] = [{} for _ in taken]
+    for way in ways(memory, "metadata"):
+        if refused:
+            are_refused(way, [_holding(value) for value in refused], "metadata with such a value")
+        if taken:
+            way.write([_holding(value) for _, value in taken])
+            _are_kept_as_declared(way, taken, seen)
+    for (_, value), by_call in zip(taken, seen, strict=True):
+        _all_alike(f"{value!r}", by_call)
 
 
-def _kept_as_declared(way: Way, kind: str, value: Any) -> dict[str, Any]:
-    """Return what became of a value, by the calls that wrote and read it."""
-    answer = way.memory.policy.value_kinds[kind]
-    wanted = {"keep": type(value), "text": str, "plain": PLAIN.get(kind, str)}[answer]
-    seen = {}
+def _holding(value: Any) -> Content:
+    return Content(metadata={"value": value, "deep": [{"value": value}]})
+
+
+def _are_kept_as_declared(
+    way: Way, taken: Sequence[tuple[str, Any]], seen: Sequence[dict[str, Any]]
+) -> None:
+    """Note what became of each value, by the calls that wrote and read it."""
     for reader, got in way.read().items():
         name = f"written by {way.name}, read by {reader}"
-        metadata = got[0].metadata if got else {}
-        kept = metadata.get("value")
-        fits = type(kept) is wanted and (answer != "keep" or expect.same(kept, value))
-        expect.true(
-            fits, f"{value!r} {name}: expected {answer} as declared, got {expect.shown(kept)}"
-        )
-        expect.equal(f"a deeper {value!r} {name}", metadata.get("deep"), [{"value": kept}])
-        seen[name] = kept
-    return seen
+        expect.equal(f"how many {name}", len(got), len(taken))
+        for each, (kind, value), by_call in zip(got, taken, seen, strict=True):
+            by_call[name] = _kept_as_declared(way, kind, value, each, name)
+
+
+def _kept_as_declared(way: Way, kind: str, value: Any, got: Content, name: str) -> Any:
+    answer = way.memory.policy.value_kinds[kind]
+    wanted = {"keep": type(value), "text": str, "plain": PLAIN.get(kind, str)}[answer]
+    kept = got.metadata.get("value")
+    fits = type(kept) is wanted and (answer != "keep" or expect.same(kept, value))
+    expect.true(fits, f"{value!r} {name}: expected {answer} as declared, got {expect.shown(kept)}")
+    expect.equal(f"a deeper {value!r} {name}", got.metadata.get("deep"), [{"value": kept}])
+    return kept
 
 
 def _all_alike(what: str, seen: Mapping[str, Any]) -> None:
