@@ -57,9 +57,10 @@ class Background:
             self._loop.close()
 
     async def _end(self) -> None:
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        # Again and again, for a client that has just come gets a task meanwhile.
+        while left := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
         for writer in list(self._writers):
             writer.transport.abort()
