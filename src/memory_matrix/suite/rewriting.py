@@ -35,11 +35,13 @@ def _move_table(site: Site, table: str) -> None:
     assert site.postgres is not None
     assert site.facilities.postgres is not None
     place = f'"{site.postgres.schema}"."{table}"'
+    if not site.sql(f"SELECT 1 FROM {place} LIMIT 1"):  # noqa: S608 - names of tables
+        return
     columns = site.sql(_COLUMN, site.postgres.schema, table)
     if columns:
         column = columns[0][0]
         site.sql(
-            f'UPDATE {place} SET "{column}" = "{column}" WHERE ctid IN'  # noqa: S608 - names of tables
+            f'UPDATE {place} SET "{column}" = "{column}" WHERE ctid IN'  # noqa: S608 - as above
             f" (SELECT ctid FROM {place} ORDER BY ctid LIMIT (SELECT count(*) / 2 FROM {place}))"
         )
     site.facilities.postgres.execute(f"VACUUM FULL {place}")  # alone: in no transaction

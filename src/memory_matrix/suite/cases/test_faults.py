@@ -46,6 +46,8 @@ LOST_REPLIES = 6
 """Of so many replies of a write, each is lost once: the last is that to its commit."""
 ELECTION = 30.0
 """Seconds within which sentinels have made a replica the new primary."""
+_BETWEEN_LOOKS = 0.02
+"""Seconds between two looks at what the sentinels say, which take their turn on the same processors."""
 
 
 def test_re_backend_killed_once(memory: Memory) -> None:
@@ -423,4 +425,5 @@ def _new_primary(server: FaultyServer) -> str:
         for node in server.private.nodes[1:]:
             if node.role == "primary":
                 return node.url
+        time.sleep(_BETWEEN_LOOKS)
     raise HarnessError(f"the sentinels chose no new primary within {ELECTION:g} s")
