@@ -142,7 +142,7 @@ def _module(name: str, root: Path, source: str) -> Any:
         sys.path.insert(0, str(root))
     try:
         return import_source(os.path.realpath(path) if is_file else name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"{source}: {name} cannot be imported: {type(error).__name__}: {_line(error)}."
         ) from error
@@ -168,7 +168,7 @@ def _adapter(found: Any, source: str) -> Any:
         return adapter()
     except UsageError as error:  # such as a library that is missing
         raise UsageError(f"{source}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"{source}: the adapter cannot be made: {type(error).__name__}: {_line(error)}."
         ) from error

@@ -36,12 +36,14 @@ def waived(ended: CaseResult, waivers: Iterable[CaseWaiver], today: dt.date) -> 
     """Return a failed case as waived where a waiver in force covers it."""
     if ended.outcome != "failed":
         return ended
-    for waiver in waivers:
-        if waiver.covers(ended) and today <= waiver.until:
+    covering = [waiver for waiver in waivers if waiver.covers(ended)]
+    for waiver in covering:
+        if today <= waiver.until:
             reason = f"{waiver.reason} (until {waiver.until}): {ended.reason}"
             return replace(ended, outcome="waived", reason=reason)
-        if waiver.covers(ended):
-            return replace(ended, reason=f"{ended.reason} (its waiver ended on {waiver.until})")
+    if covering:
+        last = max(waiver.until for waiver in covering)
+        return replace(ended, reason=f"{ended.reason} (its waiver ended on {last})")
     return ended
 
 

@@ -1,0 +1,161 @@
+"""Adapters: found by name, checked, and refused in one clear sentence."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from memory_matrix.errors import UsageError
+from memory_matrix.stores.loading import check, load_store, unique_names
+from memory_matrix.stores.policy import Policy, as_policy
+
+
+class Plain:
+    policy = Policy()
+    needs = ("redis",)
+
+    def open(self, env: Any) -> None: ...
+    def append(self, store: Any, scope: Any, messages: Any, *, write_id: Any = None) -> None: ...
+    def read(self, store: Any, scope: Any, **options: Any) -> list[Any]:
+        return []
+
+
+class Async(Plain):
+    async def read(self, store: Any, scope: Any) -> list[Any]:  # type: ignore[override]
+        return []
+
+
+def test_a_plain_adapter_and_what_it_offers() -> None:
+    store = check(Plain(), "app.py:Plain")
+
+    assert (store.name, store.source, store.needs) == ("Plain", "app.py:Plain", ("redis",))
+    assert not store.is_async
+    assert store.offers("append", "write_id")
+    assert not store.offers("append", "ttl")
+    assert store.offers("read", "limit", "anything")
+    assert not store.offers("pop")
+    assert store.part("conversation")
+    assert not store.part("records")
+
+
+def test_one_async_call_makes_an_adapter_async() -> None:
+    assert check(Async(), "app.py:Async").is_async
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"policy": None}, "its policy is a NoneType"),
+        ({"policy": {"null": "keep"}}, "there is no policy 'null'. Did you mean 'nul'?"),
+        ({"policy": {"nul": "maybe"}}, "policy nul is 'maybe'; it should be 'keep' or 'clean'"),
+        ({"policy": {"filters": ["like"]}}, "policy filters is ['like']; it should be some of eq"),
+        ({"policy": {"filters": "eq"}}, "policy filters is 'eq'"),
+        ({"policy": {"wait": "long"}}, "policy wait is 'long'; it should be a number"),
+        ({"policy": {"wait": -1}}, "policy wait is -1"),
+        ({"policy": {"value_kinds": {"uuid": "yes"}}}, "policy value_kinds is"),
+        ({"policy": {"default_limit": "x"}}, "policy default_limit is 'x'"),
+        ({"policy": {"null_exists": 1}}, "policy null_exists is 1; it should be True or False"),
+        ({"needs": ()}, "needs is ()"),
+        ({"needs": ("mongo",)}, "needs is ('mongo',)"),
+        ({"read": None}, "has `append` but no `read`"),
+        ({"read": None, "append": None}, "neither append and read, nor put and get"),
+        ({"put": lambda *_: None}, "has `put` but no `get`"),
+    ],
+)
+def test_what_is_wrong_with_an_adapter_is_one_sentence(changes: dict[str, Any], said: str) -> None:
+    adapter = Plain()
+    for name, value in changes.items():
+        setattr(adapter, name, value)
+
+    with pytest.raises(UsageError) as raised:
+        check(adapter, "app.py:adapter")
+
+    assert said in str(raised.value)
+    assert str(raised.value).startswith("app.py:adapter")
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("lacks", ["policy", "needs", "open"])
+def test_an_adapter_lacks_what_every_one_has(lacks: str) -> None:
+    names = {"policy": {}, "needs": ("redis",), "open": print, "append": print, "read": print}
+    adapter = SimpleNamespace(**{key: value for key, value in names.items() if key != lacks})
+
+    with pytest.raises(UsageError, match=f"no `{lacks}`"):
+        check(adapter, "app.py:adapter")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of modules, forgotten afterwards."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    return tmp_path
+
+
+ADAPTER = """
+class Adapter:
+    policy = {}
+    needs = "redis"
+    def open(self, env): ...
+    def append(self, store, scope, messages): ...
+    def read(self, store, scope): ...
+
+class Store:
+    memory_adapter = Adapter
+
+adapter = Adapter()
+"""
+
+
+@pytest.mark.parametrize("name", ["Adapter", "adapter", "Store", "Store.memory_adapter"])
+@pytest.mark.parametrize("source", ["loaded_store.py", "loaded_store"])
+def test_a_store_is_named_by_file_or_by_module(folder: Path, source: str, name: str) -> None:
+    (folder / "loaded_store.py").write_text(ADAPTER)
+
+    store = load_store(f"{source}:{name}", folder)
+
+    assert store.needs == ("redis",)
+    assert store.source == f"{source}:{name}"
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("nothing", "names no store: write module:object"),
+        (":x", "names no store"),
+        ("x:", "names no store"),
+        ("nowhere.py:x", "there is no file"),
+        ("no_such_module:x", "cannot be imported: ModuleNotFoundError"),
+        ("loaded_store.py:nothing", "has no 'nothing'"),
+        ("broken_store.py:x", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("exiting_store.py:x", "cannot be imported: SystemExit"),
+    ],
+)
+def test_a_store_that_is_not_there_is_one_sentence(folder: Path, source: str, said: str) -> None:
+    (folder / "loaded_store.py").write_text(ADAPTER)
+    (folder / "broken_store.py").write_text("1 / 0")
+    (folder / "exiting_store.py").write_text("raise SystemExit(3)")
+
+    with pytest.raises(UsageError) as raised:
+        load_store(source, folder)
+
+    assert said in str(raised.value)
+
+
+def test_stores_of_one_name_go_by_their_whole_names() -> None:
+    stores = unique_names([check(Plain(), source) for source in ("a.py:X", "b.py:X", "c.py:Y")])
+
+    assert [store.name for store in stores] == ["a.py:X", "b.py:X", "Y"]
+
+
+def test_a_policy_shows_every_answer_as_text() -> None:
+    lines = as_policy({"nul": "keep", "filters": ["eq", "in"]}, "store").lines()
+
+    assert lines["nul"] == "keep"
+    assert lines["filters"] == "eq, in"
+    assert set(lines) == set(Policy().lines())
+    assert all(isinstance(text, str) and text for text in lines.values())
