@@ -64,3 +64,13 @@ class Background:
             await asyncio.gather(*left, return_exceptions=True)
         for writer in list(self._writers):
             writer.transport.abort()
+
+
+async def stop_listening(server: asyncio.Server) -> None:
+    """Close `server`, to which somebody may be connecting at this moment."""
+    loop = asyncio.get_running_loop()
+    for each in server.sockets:
+        loop.remove_reader(each.fileno())
+    # What was accepted has to become a connection, or nothing would close it.
+    await asyncio.sleep(0)
+    server.close()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from memory_matrix.suite.background import Background
+from memory_matrix.suite.background import Background, stop_listening
 from memory_matrix.suite.outcomes import CaseSkipped
 
 _LOOPBACK = "127.0.0.1"
@@ -104,7 +104,7 @@ class _Pool:
         """Close everything."""
         self._ends = True
         if self._server is not None:
-            self._server.close()
+            await stop_listening(self._server)
         for client in self._clients.values():
             client.hang_up()
         if clients := self._background.clients:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from memory_matrix.suite.background import Background
+from memory_matrix.suite.background import Background, stop_listening
 from memory_matrix.suite.outcomes import CaseSkipped
 
 T = TypeVar("T")
@@ -68,6 +69,7 @@ class Proxy:
         self.ports: dict[Kind, int] = dict.fromkeys(targets, 0)
         self._targets = targets
         self._servers: list[asyncio.Server] = []
+        self._bound: dict[Kind, socket.socket] = {}
         self._links: set[_Link] = set()
         self._to_lose = 0
         self._starting = False
@@ -127,6 +129,8 @@ class Proxy:
         """End all connections and the thread."""
         self._run(self._go_down())
         self._background.close()
+        for bound in self._bound.values():
+            bound.close()
 
     # ---- on the loop ----------------------------------------------------------------------------
 
@@ -136,10 +140,9 @@ class Proxy:
     async def _listen(self) -> None:
         for target in self._targets.values():
             serve = self._background.attending(partial(self._serve, target))
-            port = self.ports[target.kind]
-            server = await asyncio.start_server(serve, _LOOPBACK, port)
-            self.ports[target.kind] = server.sockets[0].getsockname()[1]
-            self._servers.append(server)
+            bound = self._bound.pop(target.kind, None) or _bound(0)
+            self.ports[target.kind] = bound.getsockname()[1]
+            self._servers.append(await asyncio.start_server(serve, sock=bound))
 
     async def _hold(self) -> None:
         self._open.clear()
@@ -161,9 +164,10 @@ class Proxy:
         return len(links)
 
     async def _go_down(self) -> None:
-        for server in self._servers:
-            server.close()
-        self._servers.clear()
+        while self._servers:
+            await stop_listening(self._servers.pop())
+        # Held without listening on them, or somebody else might get the ports: a client by itself, even.
+        self._bound = {kind: _bound(port) for kind, port in self.ports.items()}
         await self._cut()
 
     async def _serve(
@@ -218,6 +222,13 @@ class Proxy:
             link.asked = False
             link.writer.write(data)
             await link.writer.drain()
+
+
+def _bound(port: int) -> socket.socket:
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    bound.bind((_LOOPBACK, port))
+    return bound
 
 
 def targets_of(*urls: str | None) -> dict[Kind, Target]:

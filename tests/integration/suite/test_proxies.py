@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
+from threading import Event
 
 import psycopg
 import pytest
@@ -93,6 +96,29 @@ def test_no_connection_is_made_while_it_is_down(
 
     client.ping()
     psycopg.connect(str(through(proxy, postgres_url))).close()
+
+
+def test_clients_that_come_as_it_ends_are_hung_up(redis_url: str) -> None:
+    target = targets_of(redis_url)
+    for _ in range(3):
+        proxy, ended = Proxy(target), Event()
+
+        def knock(port: int = proxy.ports["redis"], ended: Event = ended) -> None:
+            while not ended.is_set():
+                with (
+                    suppress(OSError),
+                    socket.create_connection(("127.0.0.1", port), 0.2) as client,
+                ):
+                    client.send(b"*1")
+
+        with ThreadPoolExecutor(3) as pool:
+            for _ in range(3):
+                pool.submit(knock)
+            with proxy.down():
+                pass
+            proxy.close()
+            ended.set()
+        gc.collect()  # what nobody closed warns
 
 
 @pytest.mark.parametrize("protocol", [2, 3])
