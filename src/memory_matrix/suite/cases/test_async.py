@@ -271,6 +271,7 @@ def _cancelled(
         cancelled = call(other)
         proxy.wait_until_asked()
         waiting = beside(other)
+        asyncio.run_coroutine_threadsafe(_tick(), _loop(other)).result(SOON)  # it has begun
         cancelled.cancel()
         asyncio.run_coroutine_threadsafe(_tick(), _loop(other)).result(SOON)
     try:
