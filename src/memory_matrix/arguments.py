@@ -9,6 +9,10 @@ from typing import NoReturn, TypeAlias
 from memory_matrix import __version__
 from memory_matrix.errors import UsageError
 
+_COMPAT_TERMS = "writer=old reader=new serializer=pickle payload=tool_calls"
+_SUITE_TERMS = "store=PostgresStore case=ttl_* server=pg17"
+_RUN_TERMS = "environment=next serializer=json"
+
 _DESCRIPTION = """\
 Find what breaks in AI-agent memory when versions change.
 
@@ -148,7 +152,7 @@ def _add_run(commands: _Commands) -> None:
         "Do what `compat` does, then what `suite` does, on the whole matrix, and write one report.",
         _RUN_EPILOG,
     )
-    _add_matrix_options(command)
+    _add_matrix_options(command, _RUN_TERMS)
     _add_suite_options(command)
     _add_report_options(command)
     _add_environment_options(command)
@@ -163,7 +167,7 @@ def _add_suite(commands: _Commands) -> None:
         "Postgres and Redis servers, each case on a place of its own, and report what fails.",
         _SUITE_EPILOG,
     )
-    _add_matrix_options(command)
+    _add_matrix_options(command, _SUITE_TERMS)
     _add_suite_options(command)
     _add_report_options(command)
     _add_environment_options(command)
@@ -246,7 +250,7 @@ def _command(
     )
 
 
-def _add_matrix_options(command: argparse.ArgumentParser) -> None:
+def _add_matrix_options(command: argparse.ArgumentParser, example: str = _COMPAT_TERMS) -> None:
     group = command.add_argument_group("matrix")
     group.add_argument(
         "-c", "--config", type=Path, metavar="FILE",
@@ -254,10 +258,12 @@ def _add_matrix_options(command: argparse.ArgumentParser) -> None:
         " pyproject.toml, in this folder or one above it)",
     )  # fmt: skip
     group.add_argument(
-        "--select", metavar="EXPR",
-        help="run a part: KEY=GLOB terms, such as 'writer=old reader=new serializer=pickle"
-        " payload=tool_calls'; terms of one key are alternatives",
+        "--select", action="append", metavar="EXPR",
+        help=f"run a part: KEY=GLOB terms, such as {example!r}; terms of one key are alternatives;"
+        " may be given several times",
     )  # fmt: skip
+    # Said by a session of nox or tox: what it runs, whatever else is selected.
+    group.add_argument("--session", metavar="EXPR", help=argparse.SUPPRESS)
 
 
 def _add_environment_options(command: argparse.ArgumentParser) -> None:

@@ -34,6 +34,16 @@ CLEANING = 5.0
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+_NO_MATRIX = (
+    "No matrix file here: this is the built-in quick matrix. To make your own, write a"
+    " memory-matrix.toml; `memory-matrix compat --help` shows a small one."
+)
+_NO_MATRIX_OF_SUITE = (
+    "No matrix file here: this Python, with the embedded servers where no others are named. To test"
+    " on more, write a memory-matrix.toml; docs/matrix-file.md says how."
+)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; every error is one paragraph on stderr."""
     _prepare_streams()
@@ -131,7 +141,7 @@ def _run_both(options: argparse.Namespace) -> int:
 
     matrix = _given_matrix(options, read_matrix(options))
     given = _given(options, matrix)
-    selection = select.parse(options.select or "")
+    selection = select.parse(_selected(options))
     parts = select.narrow_parts(matrix, selection)
     _print_notes(parts["compat"])
     run = _run_options(options, selection)
@@ -157,7 +167,7 @@ def _suite(options: argparse.Namespace) -> int:
 
     matrix = _given_matrix(options, read_matrix(options, alone=True))
     given = _given(options, matrix)
-    selection = select.parse(options.select or "")
+    selection = select.parse(_selected(options))
     matrix = select.narrow(matrix, selection, "suite")
     run = _run_options(options, selection)
     report = run_suite(matrix, run, _progress(options), **_suite_options(options))
@@ -288,7 +298,7 @@ def _plan(options: argparse.Namespace) -> int:
     from memory_matrix.matrix import plan, select
 
     matrix = read_matrix(options)
-    selection = select.parse(options.select or "")
+    selection = select.parse(_selected(options))
     _print_notes(matrix)
     if options.json:
         print(json.dumps(plan.plan_json(matrix, selection), indent=2))
@@ -317,7 +327,7 @@ def _matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
     """Return the matrix for compat, and the part of it that is selected."""
     from memory_matrix.matrix import select
 
-    selection = select.parse(options.select or "")
+    selection = select.parse(_selected(options))
     matrix = select.narrow(read_matrix(options), selection)
     _print_notes(matrix)
     return matrix, selection
@@ -330,6 +340,11 @@ def _print_notes(matrix: Matrix) -> None:
         print(f"note: {note}", file=sys.stderr)
 
 
+def _selected(options: argparse.Namespace) -> str:
+    """Return what is selected, as one expression."""
+    return options.session or " ".join(options.select or ())
+
+
 def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
     """Return the matrix file's matrix, or the built-in one; with `alone`, that of the suite alone."""
     from memory_matrix.matrix import read
@@ -339,11 +354,7 @@ def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
         matrix = read.read(source)
     else:
         matrix = (read.builtin_suite if alone else read.builtin_quick)(Path.cwd())
-        print(
-            "No matrix file here: this is the built-in quick matrix. To make your own, write a"
-            " memory-matrix.toml; `memory-matrix compat --help` shows a small one.",
-            file=sys.stderr,
-        )
+        print(_NO_MATRIX_OF_SUITE if alone else _NO_MATRIX, file=sys.stderr)
     if getattr(options, "fail_on", None):
         matrix = replace(matrix, compat=replace(matrix.compat, fail_on=options.fail_on))
     return matrix

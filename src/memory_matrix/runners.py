@@ -90,7 +90,7 @@ def suite_command(
         strategy=options.strategy,
     )
     replaced = sessions.replaced(session, offered.matrix, matrix)
-    selection = sessions.selection(replaced, matrix, select.parse(options.select or ""))
+    selection = sessions.selection(replaced, matrix, select.parse(" ".join(options.select or ())))
     if selection is None:
         return None
     given_folder = options.report_dir != parser().parse_args(["suite"]).report_dir
@@ -99,9 +99,9 @@ def suite_command(
             *given,
             "-c",
             str(offered.file),
-            "--select",
+            "--session",
             str(selection),
-        ),  # the last one counts
+        ),
         report=options.report_dir if given_folder else reports / session.name,
         strict=bool(os.environ.get("CI")) if options.strict is None else options.strict,
     )

@@ -38,7 +38,7 @@ def command(folder: Path, *given: str, place: int = 0) -> SuiteCommand | None:
 def selected(folder: Path, *given: str, place: int = 0) -> str:
     found = command(folder, *given, place=place)
     assert found is not None
-    assert found.options[-2] == "--select"
+    assert found.options[-2] == "--session"
     return found.options[-1]
 
 

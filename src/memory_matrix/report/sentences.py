@@ -94,18 +94,20 @@ def consequence(report: Report) -> str:
     found = [counted(number, noun) for noun, number in numbers.items() if number]
     if found:
         verb = "makes" if sum(numbers.values()) == 1 else "make"
-        return f"{' and '.join(found)} {verb} the run fail ({_rule(report)})."
+        return f"{' and '.join(found)} {verb} the run fail{_rule(report)}."
     nothing = (
         "Nothing" if report.suite and report.cells else "No case" if report.suite else "No cell"
     )
-    return f"{nothing} makes the run fail ({_rule(report)})."
+    return f"{nothing} makes the run fail{_rule(report)}."
 
 
 def _rule(report: Report) -> str:
+    if report.suite and not report.cells and report.fail_on != "never":
+        return ""  # every failed case does
     rule = f"fail-on = {report.fail_on}"
     if report.cells and report.fail_on != "never" and len(report.directions) < 3:
         rule += f", directions = {', '.join(report.directions) or 'none'}"
-    return rule
+    return f" ({rule})"
 
 
 def missing(report: Report) -> str:

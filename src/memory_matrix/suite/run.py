@@ -63,7 +63,7 @@ def run_suite(
     Raises:
         UsageError: a store cannot be loaded in any environment, or no case is selected.
     """
-    selected = _selected(options)
+    selected = _selected(options, matrix)
     with ExitStack() as stack:
         folder = stack.enter_context(run_folder())
         had = _Had(build(matrix, list(map(_with_pytest, matrix.environments)), options, progress))
@@ -126,19 +126,29 @@ def _version(python: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _selected(options: RunOptions) -> tuple[CaseInfo, ...]:
+def _selected(options: RunOptions, matrix: Matrix) -> tuple[CaseInfo, ...]:
+    """Return the cases that are selected.
+
+    Raises:
+        UsageError: a term of --select, or a waiver, matches no case.
+    """
     known = cases()
-    selected = tuple(each for each in known if options.selection.allows("case", each.name))
-    if not selected:
-        patterns = " or ".join(options.selection.patterns("case"))
-        names = [each.name for each in known]
-        close = get_close_matches(patterns, names, n=1)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
-        raise UsageError(
-            f"--select case={patterns} matches none of the suite's {len(known)} cases; docs/suite.md "
-            f"lists them.{meant}"
-        )
-    return selected
+    for pattern in options.selection.patterns("case"):
+        _refuse_unknown(f"--select case={pattern}", pattern, known)
+    for waiver in matrix.suite.waivers:
+        _refuse_unknown(f"{waiver.key}.case: {waiver.case!r}", waiver.case, known)
+    return tuple(each for each in known if options.selection.allows("case", each.name))
+
+
+def _refuse_unknown(what: str, pattern: str, known: Sequence[CaseInfo]) -> None:
+    names = [each.name for each in known]
+    if any(matches(name, pattern) for name in names):
+        return
+    close = get_close_matches(pattern, names, n=1, cutoff=0.75)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    raise UsageError(
+        f"{what} matches none of the suite's {len(known)} cases; docs/suite.md lists them.{meant}"
+    )
 
 
 # Stores and servers
@@ -207,7 +217,8 @@ def _started(
             try:
                 info = servers.shared(source.kind, written(source))
             except ServerError as error:
-                return UnavailableServer(source, str(error))
+                named = f"{source.name} ({source.text}) is unavailable: "
+                return UnavailableServer(source, str(error).removeprefix(named))
             return Server(source, info.url, info.version, info.flavour, info.owned)
 
         return tuple(parallel(bench.runner, len(sources) or 1, start, sources))

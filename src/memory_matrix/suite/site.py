@@ -106,9 +106,18 @@ class Site:
         )
         return int(rows[0][0])
 
+    def redis_keys(self) -> list[str]:
+        """Return all Redis keys under the case's prefix, whatever the adapter says of them."""
+        if self.redis is None:
+            return []
+        found = self.redis_client.scan_iter(match=f"{self.redis.prefix}*", count=1000)
+        return sorted(key.decode(errors="surrogateescape") for key in found)
+
     def redis_times(self, keys: Iterable[str]) -> dict[str, float | None]:
         """Return the seconds that each key has left; None for those without an end."""
         names = list(keys)
+        if not names:
+            return {}
         pipeline = self.redis_client.pipeline(transaction=False)
         for name in names:
             pipeline.pttl(name)

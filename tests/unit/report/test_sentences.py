@@ -155,8 +155,8 @@ def test_good_news_are_those_of_all_that_was_run() -> None:
 @pytest.mark.parametrize(
     ("cells", "cases", "said"),
     [
-        ((), (FAILED,), "1 case makes the run fail (fail-on = break)."),
-        ((), (CASE,), "No case makes the run fail (fail-on = break)."),
+        ((), (FAILED,), "1 case makes the run fail."),
+        ((), (CASE,), "No case makes the run fail."),
         ((BREAK,), (FAILED, FAILED), "1 cell and 2 cases make the run fail (fail-on = break)."),
         ((BREAK,), (CASE,), "1 cell makes the run fail (fail-on = break)."),
         ((replace(BREAK, known="r"),), (CASE,), "Nothing makes the run fail (fail-on = break)."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_matrix.stores.protocol import Message, Scope
@@ -35,9 +35,14 @@ def test_ttl_set_on_every_key(memory: Memory) -> None:
 
 
 def _session_is_marked(memory: Memory) -> None:
+    memory.say(replace(SCOPE, session="beside"), "x")  # makes what all sessions of a user share
+    shared = memory.site.redis_keys()
     for name, write in _session_writes(memory).items():
         write()
-        _all_end(f"the session after {name}", memory.traces(SCOPE))
+        own = [key for key in memory.site.redis_keys() if key not in shared]
+        _all_end(
+            f"the session after {name}", {**memory.site.redis_times(own), **memory.traces(SCOPE)}
+        )
 
 
 def _session_writes(memory: Memory) -> dict[str, Callable[[], object]]:
