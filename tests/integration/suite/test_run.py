@@ -290,3 +290,50 @@ def test_an_interrupted_run_leaves_nothing_behind(
     assert "Traceback" not in run.stderr
     eventually(lambda: processes_of(temporary) == {})
     assert list(temporary.iterdir()) == []
+
+
+def test_selections_add_up_and_each_has_to_match(project: Project) -> None:
+    both = suite(project, "case=text_ascii*", arguments=("--select", "case=text_empty*"))
+    one = suite(project, "case=text_ascii*", arguments=("--select", "case=text_nothing*"))
+
+    assert set(outcomes(both)) == {"text_ascii_round_trip", "text_empty_string"}
+    assert one.code == 2
+    assert "case=text_nothing* matches none" in one.error
+
+
+def test_a_waiver_that_matches_no_case_is_refused(project: Project) -> None:
+    more = """
+        [suite]
+        stores = ["store.py:Store"]
+        [[suite.waiver]]
+        case = "ttl_nope"
+        reason = "known"
+        until = 2999-01-01
+    """
+
+    run = suite(project, "case=text_ascii*", more=more)
+
+    assert run.code == 2
+    assert "'ttl_nope' matches none of the suite's" in run.error
+
+
+def test_a_key_that_the_adapter_does_not_name_is_found(project: Project) -> None:
+    leaking = STORE.replace(
+        "        if messages:",
+        '        client.set(prefix + "meta:" + scope.session, 1)\n        if messages:',
+    )
+    calls = """
+    def clear(self, store, scope):
+        client, prefix = store
+        client.delete(prefix + scope.session)
+
+    def raw_keys(self, store, scope):
+        client, prefix = store
+        return client.keys(prefix + scope.session)
+"""
+    project.write("store.py", leaking + calls)
+
+    run = suite(project, "case=del_leaves_no_keys")
+
+    assert run.code == 1, run.stderr
+    assert only(run)["outcome"] == "failed"
