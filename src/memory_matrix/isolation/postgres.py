@@ -24,9 +24,11 @@ from memory_matrix.isolation.names import new_token
 from memory_matrix.isolation.stock import PATIENCE, Stock
 
 _PREPARING = 0x6D656D  # any number: the key of the lock under which the extension is made
-_SCHEMAS_KEPT = 50
-"""Schemas that tests are done with, before the first is dropped: short runs never wait for that."""
-_DATABASES_KEPT = 2
+_SCHEMAS_KEPT = 300
+"""Schemas that tests are done with, before the first is dropped: a server of the run's own goes anyway."""
+_KEPT_ELSEWHERE = 10
+_SCHEMAS_AHEAD = 4
+_DATABASES_AHEAD = 1  # each is some 7 MB in a thousand files
 _STOCKS = 4
 """Kinds of places that are made ahead, each by a thread and on a connection of its own."""
 _COPIES_FILES_SINCE = 150000
@@ -54,6 +56,7 @@ class PostgresIsolation:
         self.url = url
         self.owned = owned
         self._token = token or new_token()
+        self._schemas_kept = _SCHEMAS_KEPT if owned else _KEPT_ELSEWHERE
         self._admin = _Line(url)
         self._lock = threading.Lock()
         self._stack = ExitStack()
@@ -104,7 +107,7 @@ class PostgresIsolation:
             stock.give_back(name)
             return
         self._left.append(name)
-        if len(self._left) > _SCHEMAS_KEPT:
+        if len(self._left) > self._schemas_kept:
             self._drop_oldest()
 
     def execute(self, statement: str, parameters: tuple[Any, ...] | None = None) -> list[Any]:
@@ -170,7 +173,8 @@ class PostgresIsolation:
         return self._stocked(
             make=lambda: self._new_schema(line, ddl),
             drop=lambda name: line.run(_drop_schema(name)),
-            keep=_SCHEMAS_KEPT,
+            ahead=_SCHEMAS_AHEAD,
+            keep=self._schemas_kept,
         )
 
     def _databases(self, ddl: str) -> Stock:
@@ -178,11 +182,14 @@ class PostgresIsolation:
         return self._stocked(
             make=lambda: self._new_database(line, template),
             drop=lambda name: line.run(_drop_database(name)),
-            keep=_DATABASES_KEPT,
+            ahead=_DATABASES_AHEAD,
+            keep=0,
         )
 
-    def _stocked(self, make: Callable[[], str], drop: Callable[[str], object], keep: int) -> Stock:
-        stock = Stock(make, drop, keep=keep, quietly=(psycopg.Error,))
+    def _stocked(
+        self, make: Callable[[], str], drop: Callable[[str], object], *, ahead: int, keep: int
+    ) -> Stock:
+        stock = Stock(make, drop, ahead=ahead, keep=keep, quietly=(psycopg.Error,))
         self._stack.callback(stock.close)
         return stock
 

@@ -7,7 +7,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-_AHEAD = 2
 PATIENCE = 5.0
 """Seconds that a server gets to answer when all is over."""
 
@@ -15,7 +14,8 @@ PATIENCE = 5.0
 class Stock:
     """Names of what is made ahead and, once given back, dropped in turn. For many threads.
 
-    Makes nothing before the first is taken, and drops none while no more than `keep` were given back.
+    Makes nothing before the first is taken, then `ahead` more than are wanted; drops none while no more
+    than `keep` were given back.
     What `drop` raises of the kinds `quietly` is left to whoever cleans up in the end.
     """
 
@@ -24,11 +24,13 @@ class Stock:
         make: Callable[[], str],
         drop: Callable[[str], object],
         *,
+        ahead: int,
         keep: int,
         quietly: tuple[type[Exception], ...],
     ) -> None:
         self._make = make
         self._drop = drop
+        self._ahead = ahead
         self._keep = keep
         self._quietly = quietly
         self._changed = threading.Condition()
@@ -94,7 +96,7 @@ class Stock:
 
     def _lacks(self) -> bool:
         # After a failure nothing is made before somebody asks again.
-        ahead = 0 if self._failed else _AHEAD
+        ahead = 0 if self._failed else self._ahead
         return len(self._ready) < max(ahead, self._wanted)
 
     def _is_full(self) -> bool:

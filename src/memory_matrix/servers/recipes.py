@@ -13,6 +13,7 @@ from memory_matrix.matrix.model import ServerKind
 from memory_matrix.servers.binaries import give
 from memory_matrix.servers.ports import LOOPBACK
 from memory_matrix.servers.processes import User
+from memory_matrix.servers.scram import verifier
 from memory_matrix.servers.settings import postgres_options, redis_lines
 
 _LOCALE = "C.UTF-8" if sys.platform == "linux" else "C"
@@ -126,7 +127,7 @@ def _postgres(place: Place) -> Recipe:
 
 def initdb(place: Place, data: str) -> Sequence[str]:
     """Return the command that makes the data folder `data`, with the place's password."""
-    password_file = _private_file(place, "password", place.part.password)
+    password_file = _private_file(place, "password", verifier(place.part.password))
     return [
         *(str(place.binary.with_name("initdb")), "-D", data, "--no-sync", "--encoding", "UTF8"),
         *("--locale", _LOCALE, "--lc-messages", "C", "--wal-segsize", "1"),
