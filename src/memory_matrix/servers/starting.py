@@ -89,6 +89,7 @@ class Starting:
         self._launch = launch
         self._result: Server | BaseException | None = None
         self._known = threading.Event()
+        self._ran = False
         # A daemon, so that a download that hangs cannot hold up a run that is interrupted.
         self._thread = threading.Thread(target=self._live, daemon=True)
 
@@ -121,10 +122,10 @@ class Starting:
         self._thread.join(timeout)
         if self._thread.is_alive():
             return f"{self._launch.source.name} (it takes too long)"
-        if self._result is None or isinstance(
-            self._result, Server | UnavailableError | ReleasedError
-        ):
+        if self._result is None or isinstance(self._result, Server | ReleasedError):
             return None
+        if isinstance(self._result, UnavailableError) and not self._ran:
+            return None  # There was nothing to stop.
         return f"{self._launch.source.name} ({self._result})"
 
     def _live(self) -> None:
@@ -143,6 +144,7 @@ class Starting:
 
     def _tell(self, result: Server | BaseException) -> None:
         self._result = result
+        self._ran = self._ran or isinstance(result, Server)
         self._known.set()
 
 
