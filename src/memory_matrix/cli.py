@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
+TRACEBACK = "MEMORY_MATRIX_TRACEBACK"
+"""The variable that shows where a defect of the tool itself is."""
+
 CLEANING = 5.0
 """Seconds after a signal to end in which others are taken for the same wish."""
 
@@ -55,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except OSError as error:
         print(f"memory-matrix: error: {_about(error)}", file=sys.stderr)
+        return MemoryMatrixError.exit_code
+    except Exception as error:  # noqa: BLE001 - a defect of the tool must not pass for a finding
+        print(f"memory-matrix: error: {_about_defect(error)}", file=sys.stderr)
         return MemoryMatrixError.exit_code
     except KeyboardInterrupt:
         print("memory-matrix: interrupted; everything it started is stopped.", file=sys.stderr)
@@ -92,6 +98,17 @@ def _prepare_streams() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name may hold any character
+
+
+def _about_defect(error: Exception) -> str:
+    import traceback
+
+    if os.environ.get(TRACEBACK):
+        return "".join(traceback.format_exception(error)).rstrip()
+    return (
+        f"a defect of memory-matrix itself, {type(error).__name__}: {error}."
+        f" Please report it with what {TRACEBACK}=1 shows."
+    )
 
 
 def _about(error: OSError) -> str:

@@ -176,7 +176,8 @@ def _adapter(found: Any, source: str) -> Any:
 
 def _needs(adapter: Any, source: str) -> tuple[str, ...]:
     needs = adapter.needs
-    kinds = (needs,) if isinstance(needs, str) else tuple(needs or ())
+    listed = needs if isinstance(needs, list | tuple | set | frozenset) else (needs,)
+    kinds = tuple(listed)
     if not kinds or any(kind not in KINDS for kind in kinds):
         raise UsageError(
             f"{source}: needs is {needs!r}; it should name the servers that the store needs, "

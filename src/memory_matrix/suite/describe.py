@@ -1,14 +1,14 @@
 """Say of stores, inside an environment, what they need and declare.
 
 Reads a JSON list of names from standard input, with the folder that they are looked for in as the
-argument; writes one JSON object per store to standard output, as its last line.
+argument; writes one JSON object per store to standard output, and nothing else.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,12 @@ def describe(source: str, root: Path) -> dict[str, Any]:
     """Return what the store `source` needs and declares, or why it cannot be had."""
     try:
         store = load_store(source, root)
+        _ = store.is_async, store.takes_serializer
     except MemoryMatrixError as error:
         return {"source": source, "error": str(error)}
+    except Exception as error:  # noqa: BLE001 - whatever a property of the adapter raises
+        what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return {"source": source, "error": f"{source}: the adapter cannot be read: {what}."}
     return {
         "source": source,
         "needs": list(store.needs),
@@ -32,10 +36,12 @@ def describe(source: str, root: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Describe the stores that standard input names."""
-    with redirect_stdout(sys.stderr):  # what a module prints on import must not stand in the answer
-        root = Path(sys.argv[1])
-        answers = [describe(source, root) for source in json.load(sys.stdin)]
-    print(json.dumps(answers))
+    answer = os.dup(1)
+    os.dup2(2, 1)  # what a module prints must not stand in the answer, at its very end neither
+    root = Path(sys.argv[1])
+    answers = [describe(source, root) for source in json.load(sys.stdin)]
+    with os.fdopen(answer, "w", encoding="utf-8") as file:
+        file.write(json.dumps(answers))
 
 
 if __name__ == "__main__":

@@ -21,9 +21,14 @@ from memory_matrix.suite.results import Case, CaseResult, missing, read_lines
 
 _CASES = "memory_matrix.suite.cases"
 _INI = Path("memory_matrix", "suite", "pytest.ini")
-_PLUGINS = ("memory_matrix.pytest_plugin", "xdist", "randomly", "timeout")
+_PLUGINS = (
+    *("memory_matrix.pytest_plugin", "memory_matrix.suite.cases.conftest"),
+    *("xdist", "randomly", "timeout"),
+)
 _FORGOTTEN = re.compile(r"PYTEST_.*|PYTHONHOME|PYTHONSTARTUP|VIRTUAL_ENV")
 """Variables that would change what is tested, or take it for a part of another pytest's run."""
+_CRASH = re.compile(r"worker '\w+' crashed while running '[^']*'")
+_ERROR = re.compile(r"INTERNALERROR>|ERROR|E  |\w+(\.\w+)*(Error|Exception|Interrupt|Exit)\b")
 _HARMLESS = (0, 1, 5)
 """How pytest ends where it ran what it was to run: all passed, some failed, none was left."""
 
@@ -84,7 +89,7 @@ def run_process(
     collected, ended = read_lines(results)
     if done.code not in _HARMLESS or not collected:
         collected = collected or _all_cases(process, bench.cases)
-    return [*ended, *missing(collected, ended, f"it did not run: {_how_it_ended(done)}")]
+    return [*ended, *missing(collected, ended, f"it did not end: {_how_it_ended(done)}")]
 
 
 def name_servers(results: Sequence[CaseResult], process: SuiteProcess) -> list[CaseResult]:
@@ -110,6 +115,7 @@ def _arguments(bench: Bench, process: SuiteProcess, folder: Path, results: Path)
     workers = ("-n", str(bench.workers)) if bench.workers > 1 else ("-n", "0")
     return [
         *("-c", str(bench.toolkit / _INI), "--rootdir", str(bench.toolkit), "-q", "--no-header"),
+        "--noconftest",  # that of the project under test could change what is tested
         *(part for plugin in _PLUGINS for part in ("-p", plugin)),
         *("--tb", "short", *workers),
         *("--timeout", f"{bench.matrix.suite.timeout:g}", "--timeout-method", "signal"),
@@ -159,6 +165,7 @@ def _variables(bench: Bench, environment: Environment) -> Mapping[str, str]:
     return {
         **kept,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONSAFEPATH": "1",  # a json.py of the project must not stand for Python's own
         "PYTHONPATH": os.pathsep.join(path),
         ADDRESS: bench.address,
         **dict(environment.spec.env),
@@ -180,12 +187,15 @@ def _all_cases(process: SuiteProcess, cases: Sequence[CaseInfo]) -> list[Case]:
 
 
 def _how_it_ended(done: Finished) -> str:
+    if crash := _CRASH.search(done.stdout):
+        return f"a process of pytest was ended ({crash[0]})"
     if done.code < 0:
         return f"its process was ended by signal {-done.code}"
     return f"its process ended with status {done.code}: {_last_words(done)}"
 
 
 def _last_words(done: Finished) -> str:
-    lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith(("ERROR", "E  "))]
-    return (errors or lines or ["it said nothing"])[-1][:400].rstrip(".")
+    lines = [line.strip() for line in (*done.stdout.splitlines(), *done.stderr.splitlines())]
+    said = [line for line in lines if line]
+    errors = [line.removeprefix("INTERNALERROR>").strip() for line in said if _ERROR.match(line)]
+    return ([each for each in errors if each] or said or ["it said nothing"])[-1][:400].rstrip(".")

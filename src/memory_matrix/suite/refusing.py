@@ -56,6 +56,7 @@ def _refused_rows(memory: Memory) -> Iterator[None]:
 def _wrong_types(memory: Memory, keys: list[str]) -> Iterator[None]:
     client = memory.site.redis_client
     saved = [(key, client.dump(key), max(client.pttl(key), 0)) for key in keys]
+    planted = {}
     for key in keys:
         kind = client.type(key)
         client.delete(key)
@@ -63,9 +64,11 @@ def _wrong_types(memory: Memory, keys: list[str]) -> Iterator[None]:
             client.rpush(key, "of another type")
         else:
             client.set(key, "of another type")
+        planted[key] = client.dump(key)
     try:
         yield
     finally:
         for key, data, left in saved:
-            if data is not None:
+            # What the store has put in its place meanwhile is the store's.
+            if data is not None and client.dump(key) == planted[key]:
                 client.restore(key, left, data, replace=True)

@@ -15,7 +15,7 @@ from memory_matrix.suite.advice import advice
 from memory_matrix.suite.options import Options
 from memory_matrix.suite.outcomes import CaseFailed, CaseOutcome
 from memory_matrix.suite.results import PROPERTY, Case, CaseResult, ResultLines, result
-from memory_matrix.suite.running import outcome_of, reason_of
+from memory_matrix.suite.running import outcome_of, reason_of, silent
 from memory_matrix.suite.stores import StoreParameter
 from memory_matrix.suite.waivers import read_waivers, waived
 
@@ -74,6 +74,7 @@ class StoreReports:
             report.user_properties.append(
                 (PROPERTY, asdict(result(case, ended.outcome, ended.reason, seconds)))
             )
+        _escape(report)
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -102,12 +103,30 @@ class StoreReports:
         if isinstance(error, pytest.skip.Exception):
             ended = result(case, "skipped", str(error), 0.0)
         elif isinstance(error, pytest.fail.Exception):
-            ended = result(case, "failed", str(error).splitlines()[0], 0.0)
+            ended = result(case, "failed", str(error).partition("\n")[0], 0.0)
         else:
             ended = result(case, outcome_of(error), _reason(item, error), 0.0)
+        memory = getattr(item, "funcargs", {}).get("memory_store")
+        if ended.outcome == "failed" and memory and (kind := silent(memory.site.facilities)):
+            ended = result(case, "error", f"the run's {kind} answers no more: {ended.reason}", 0.0)
         ended = waived(ended, self._waivers, dt.datetime.now(dt.timezone.utc).date())
         self._ended.setdefault(item.nodeid, ended)
         _show(ended.outcome, ended.reason or "", error, item, report)
+
+
+def _escape(report: pytest.TestReport) -> None:
+    """Escape what cannot be encoded, such as lone surrogates: it would end a worker that tells it."""
+    report.sections = [(name, _escaped(text)) for name, text in report.sections]
+    longrepr = report.longrepr
+    if isinstance(longrepr, tuple):
+        path, line, text = longrepr
+        report.longrepr = (path, line, _escaped(text))
+    elif longrepr is not None and (text := str(longrepr)) != _escaped(text):
+        report.longrepr = _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def case_of(item: pytest.Item) -> Case | None:

@@ -37,7 +37,8 @@ class CaseResult(Case):
 
 def result(case: Case, outcome: CaseOutcome, reason: str | None, seconds: float) -> CaseResult:
     """Return what became of `case`."""
-    return CaseResult(**asdict(case), outcome=outcome, reason=reason, seconds=round(seconds, 4))
+    told = reason and reason.encode("utf-8", "backslashreplace").decode()
+    return CaseResult(**asdict(case), outcome=outcome, reason=told, seconds=round(seconds, 4))
 
 
 class ResultLines:

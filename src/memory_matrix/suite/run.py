@@ -15,6 +15,7 @@ from typing import Any
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.environments.processes import Runner, parallel
 from memory_matrix.errors import UsageError
+from memory_matrix.isolation.redis import RedisIsolation
 from memory_matrix.matrix.model import DEFAULT_STORES, EnvironmentSpec, Matrix, ServerSource, Waiver
 from memory_matrix.matrix.patterns import matches, matches_store
 from memory_matrix.matrix.suite import StoreNeeds, Suite, SuiteCell, SuiteProcess, plan_suite
@@ -219,6 +220,8 @@ def _started(
             except ServerError as error:
                 named = f"{source.name} ({source.text}) is unavailable: "
                 return UnavailableServer(source, str(error).removeprefix(named))
+            if source.form == "url" and source.kind == "redis":
+                RedisIsolation(info.url, owned=False, may_hold_data=bench.may_hold_data).close()
             return Server(source, info.url, info.version, info.flavour, info.owned)
 
         return tuple(parallel(bench.runner, len(sources) or 1, start, sources))

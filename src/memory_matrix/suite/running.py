@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from memory_matrix.errors import MemoryMatrixError
 from memory_matrix.isolation.redis import Place
 from memory_matrix.servers.client import ServerError
 from memory_matrix.stores.protocol import Codec
@@ -21,6 +22,9 @@ from memory_matrix.suite.site import Facilities, Site, env_of, new_site
 from memory_matrix.suite.stores import StoreParameter
 from memory_matrix.suite.worker import Worker
 from memory_matrix.worker.modules import Serializer, load_serializer
+
+_HARNESS = (HarnessError, ServerError, MemoryMatrixError)
+"""Errors that say nothing of the store."""
 
 
 @contextmanager
@@ -71,14 +75,21 @@ def outcome_of(error: BaseException | None) -> CaseOutcome:
         return "not-offered"
     if isinstance(error, CaseSkipped):
         return "skipped"
-    return "error" if isinstance(error, HarnessError | ServerError) else "failed"
+    return "error" if isinstance(error, _HARNESS) else "failed"
 
 
 def reason_of(error: BaseException) -> str:
     """Return one paragraph on why a case did not pass."""
-    text = " ".join(str(error).split())
-    plain = isinstance(error, CaseFailed | NotOffered | CaseSkipped | HarnessError | ServerError)
+    text = " ".join(_text(error).split())
+    plain = isinstance(error, (CaseFailed, NotOffered, CaseSkipped, *_HARNESS))
     return text if plain else f"{type(error).__module__}.{type(error).__qualname__}: {text}"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as second:  # noqa: BLE001 - an error of the store's own class
+        return f"(its text cannot be had: {type(second).__name__})"
 
 
 def load_codec(name: str) -> Codec:
@@ -110,6 +121,21 @@ def _facilities(worker: Worker, parameter: StoreParameter) -> Facilities:
         postgres=worker.postgres(sources["postgres"]) if "postgres" in sources else None,
         redis=worker.redis(sources["redis"]) if "redis" in sources else None,
     )
+
+
+def silent(facilities: Facilities) -> str | None:
+    """Return which of the run's servers does not answer: what a store raised then says nothing of it."""
+    try:
+        if facilities.postgres is not None:
+            facilities.postgres.execute("SELECT 1")
+    except Exception:  # noqa: BLE001 - whatever its client raises
+        return "Postgres"
+    try:
+        if facilities.redis is not None:
+            facilities.redis.client.ping()
+    except Exception:  # noqa: BLE001
+        return "Redis"
+    return None
 
 
 def _leave(facilities: Facilities, site: Site) -> list[str]:

@@ -216,7 +216,7 @@ def test_a_store_that_takes_its_process_down_passes_nothing(project: Project, nu
 
     assert run.code == 4
     assert set(outcomes(run).values()) == {"error"}
-    assert "did not run" in run.report["suite"][0]["reason"]
+    assert "did not end" in run.report["suite"][0]["reason"]
 
 
 def test_a_store_that_hangs_fails_in_the_declared_time(project: Project) -> None:
@@ -337,3 +337,81 @@ def test_a_key_that_the_adapter_does_not_name_is_found(project: Project) -> None
 
     assert run.code == 1, run.stderr
     assert only(run)["outcome"] == "failed"
+
+
+def test_what_the_project_has_for_its_own_tests_changes_nothing(project: Project) -> None:
+    project.write("store.py", BROKEN)
+    fixture = """
+        import pytest
+        @pytest.fixture(autouse=True)
+        def skipped():
+            pytest.skip("not for the suite")
+    """
+    for name in ("conftest.py", "tests/conftest.py"):
+        project.write(name, fixture)
+    project.write("pytest.ini", "[pytest]\naddopts = --no-such-option")
+
+    run = suite(project, "case=text_crlf*")
+
+    assert run.code == 1, run.stderr
+    assert only(run)["outcome"] == "failed"
+
+
+def test_texts_that_cannot_be_encoded_cost_no_other_case(project: Project) -> None:
+    telling = "import logging; logging.warning('%s', messages); client, prefix = store\n        if"
+    project.write("store.py", STORE.replace("client, prefix = store\n        if", telling))
+    project.write("other.py", STORE)
+
+    run = suite(
+        project,
+        "case=text_lone*",
+        "case=text_ascii*",
+        more='[suite]\nstores = ["store.py:Store", "other.py:Store"]',
+        arguments=("-j", "2"),
+    )
+
+    assert "error" not in outcomes(run).values()
+    assert run.code in {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("needs = (", "needs = 5 or ("), "needs is 5"),
+        (('needs = ("redis",)', "needs = property(lambda self: 1 / 0)"), "division by zero"),
+        (("import redis\n", "import os, redis\nos.write(1, b'noise')\n"), ""),
+    ],
+)
+def test_an_adapter_that_cannot_be_read_is_named(
+    project: Project, change: tuple[str, str], said: str
+) -> None:
+    project.write("store.py", STORE.replace(*change))
+
+    run = suite(project, "case=text_ascii*")
+
+    assert run.code == (2 if said else 0), run.stderr
+    assert said in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_server_that_dies_in_the_middle_is_not_the_stores_fault(project: Project) -> None:
+    killing = """
+    def setup(self, store):
+        store[0].execute_command("SHUTDOWN", "NOSAVE") if store[0].exists("x") else None
+
+    def open(self, env):
+        client = redis.Redis.from_url(env.redis_url)
+        try:
+            client.shutdown(nosave=True, now=True, force=True)
+        except (redis.RedisError, OSError):
+            pass
+        return client, env.prefix
+"""
+    project.write("bad.py", STORE + killing)
+    more = '[suite]\nstores = ["bad.py:Store", "store.py:Store"]'
+
+    run = suite(project, "case=text_*", more=more, arguments=("-j", "1"))
+
+    sound = {each["outcome"] for each in run.report["suite"] if each["store"] == "store.py:Store"}
+    assert "failed" not in sound, run.report["suite"][-3:]
+    assert run.code in {1, 4}
