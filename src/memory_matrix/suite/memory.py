@@ -34,6 +34,11 @@ from memory_matrix.suite.site import Site, close_own, env_changes, env_of, new_s
 
 T = TypeVar("T")
 
+_OF_RECORDS = (
+    *("put", "put_many", "get", "update", "delete", "delete_where", "delete_all"),
+    *("list_records", "search"),
+)
+
 DEFAULT_REFUSALS = (ValueError, TypeError, LookupError)
 """What counts as refused for an adapter that names no `refusals` of its own."""
 
@@ -373,12 +378,13 @@ class Memory:
 
     def raw_keys(self, scope: Scope) -> list[str]:
         """Return the Redis keys that hold what the scope has."""
-        keys = self.call("raw_keys", scope)
-        return [key.decode() if isinstance(key, bytes) else key for key in keys]
+        keys = [key for place in self._places(scope) for key in self.call("raw_keys", place)]
+        return [key.decode() if isinstance(key, bytes) else key for key in dict.fromkeys(keys)]
 
     def raw_rows(self, scope: Scope) -> list[RawRow]:
         """Return the rows that hold what the scope has."""
-        return list(self.call("raw_rows", scope))
+        rows = [row for place in self._places(scope) for row in self.call("raw_rows", place)]
+        return list(dict.fromkeys(rows))
 
     def traces(self, scope: Scope) -> dict[str, float | None]:
         """Return the keys and rows of the scope, each with the seconds that it has left (None: for ever)."""
@@ -391,11 +397,16 @@ class Memory:
             left |= self.site.row_times(self.raw_rows(scope))
         return left
 
+    def _places(self, scope: Scope) -> list[Scope]:
+        """Return where the scope's messages and its records are."""
+        return list(dict.fromkeys((scope, _without_namespace(scope, self.tested.policy))))
+
     def expire_now(self, scope: Scope) -> None:
         """Let the time to live of all that the scope has pass at once; returns when it has."""
         self.require("expire_now")
         keys = self.raw_keys(scope) if self.offers("raw_keys") else []
-        self.call("expire_now", scope)
+        for place in self._places(scope):
+            self.call("expire_now", place)
         if keys:
             self.site.wait_for_expiry(keys)
 
@@ -480,6 +491,8 @@ class Memory:
             self.not_offered(f"the adapter's `{name}` takes no `{lacking[0]}`")
         if name == "update":
             given = options  # there, None is a value
+        if name in _OF_RECORDS:
+            arguments = (_without_namespace(arguments[0], self.tested.policy), *arguments[1:])
         return self._call(getattr(self.adapter, name), self.store, *arguments, **given)
 
     def submit(self, name: str, *arguments: Any, **options: Any) -> Any:
@@ -583,6 +596,16 @@ def _kept(env: StoreEnv) -> dict[str, Any]:
     """Return what of an env does not depend on the server."""
     names = ("dimensions", "metric", "ttl", "pool_size", "wait", "serializer", "codec", "options")
     return {name: getattr(env, name) for name in names}
+
+
+def _without_namespace(scope: Scope, policy: Policy) -> Scope:
+    """Return where records go in a store without namespaces, by which cases keep them apart."""
+    parts = [part for part in ("user", "app", "session") if part in policy.record_parts]
+    if "namespace" in policy.record_parts or scope.namespace == Scope().namespace or not parts:
+        return scope
+    value = f"{getattr(scope, parts[0])} {' '.join(scope.namespace)}"
+    changed: dict[str, Any] = {parts[0]: value}
+    return replace(scope, **changed)
 
 
 def _level(level: Level) -> dict[str, Any]:

@@ -108,6 +108,24 @@ def test_conc_upsert_same_key(memory: Memory) -> None:
         return _not_once(memory, scope)
 
     memory.rounds(5, problem)
+    if memory.offers("update", "metadata") and memory.policy.partial_update == "merge":
+        memory.rounds(5, partial(_lost_updates, memory, writers))
+
+
+def _lost_updates(memory: Memory, writers: Sequence[Memory], round_: int) -> str | None:
+    """Return what of one record's metadata is lost, of which every writer updates a key of its own."""
+    scope = replace(SCOPE, namespace=(f"updates-{round_}",))
+    memory.put(scope, record(memory, "same", "text", {"first": True}))
+    race = memory.together(
+        [
+            partial(writer.update, scope, "same", metadata={f"key-{number}": number})
+            for number, writer in enumerate(writers)
+        ]
+    )
+    told = {f"key-{number}" for number, done in enumerate(race) if not _refused(memory, done)}
+    found = memory.get(scope, "same")
+    lost = sorted({"first", *told} - set(found.metadata if found else ()))
+    return f"of {len(told)} updates that were done, {', '.join(lost)} are lost" if lost else None
 
 
 def test_conc_state_keys_parallel_sessions(memory: Memory) -> None:

@@ -127,6 +127,18 @@ class PutsInTwoSteps(RedisAdapter):
         super().update(store, scope, record.id, metadata=record.metadata)
 
 
+@mutant("conc_upsert_same_key")
+class MergesInTheClient(RedisAdapter):
+    """Reads the metadata, changes it, and writes it back."""
+
+    def update(self, store: Any, scope: Scope, id: str, **changes: Any) -> None:
+        found = super().get(store, scope, id)
+        assert found is not None
+        _network()
+        merged = {**found.metadata, **changes["metadata"]}
+        super().put(store, scope, replace(found, metadata=merged))
+
+
 @mutant("conc_state_keys_parallel_sessions")
 class KeepsStateInOneValue(RedisAdapter):
     """Reads all keys of a state, and writes all of them."""
