@@ -275,11 +275,11 @@ def _redis_user(memory: Memory) -> Iterator[str]:
     client = redis.client
     user, password = f"mm-{new_token(8)}", secrets.token_hex(16)
     keys = f"~{memory.env.prefix}*" if memory.policy.key_prefix == "yes" else "~*"
-    rules = ("on", f">{password}", keys, "&*", *READING_AND_WRITING)
+    rules = ("on", f">{password}", keys, *READING_AND_WRITING)
     client.execute_command("ACL", "SETUSER", user, *rules)
-    for command in CREATING:
-        with suppress(ResponseError):  # where the server has no such command
-            client.execute_command("ACL", "SETUSER", user, f"-{command}")
+    for rule in ("&*", *(f"-{command}" for command in CREATING)):
+        with suppress(ResponseError):  # where the server has no channels, or no such command
+            client.execute_command("ACL", "SETUSER", user, rule)
     try:
         yield _as_user(str(memory.env.redis_url), user, password)
     finally:
