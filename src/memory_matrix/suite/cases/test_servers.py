@@ -27,7 +27,7 @@ SCOPE = Scope(session="kept", namespace=("kept",))
 CLIENTS = {"postgres": "psycopg", "redis": "redis"}
 """The distribution of the client that stores on a kind of server use."""
 READING_AND_WRITING = (
-    *("+@read", "+@write", "+@connection", "+@transaction", "+@scripting", "+time"),
+    *("+@read", "+@write", "+@connection", "+@transaction", "+@scripting", "+select", "+time"),
     "-@dangerous",
 )
 CREATING = ("ft.create", "ft.alter", "ft.dropindex")
