@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory_matrix.arguments import parser
+from memory_matrix.cli import parser
 from memory_matrix.errors import NO_ENGINE, UnavailableError, UsageError
 from memory_matrix.matrix import override, read, select, sessions
 from memory_matrix.matrix.model import Matrix

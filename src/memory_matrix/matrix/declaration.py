@@ -133,8 +133,8 @@ COMPAT = Table(
             default=_DEFAULT.payloads,
         ),
         "fail-on": Choice(
-            words=("break", "drifted", "changed", "never"),
-            doc="Fail on that and on what is worse.",
+            words=("new-breaks", "break", "drifted", "changed", "never"),
+            doc="Fail on that and on what is worse; new-breaks: on what a baseline had not.",
             default=_DEFAULT.fail_on,
         ),
         "directions": Items(

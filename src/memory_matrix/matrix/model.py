@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 ServerKind = Literal["postgres", "redis"]
 SourceForm = Literal["image", "wheel", "bin", "url"]
-FailOn = Literal["break", "drifted", "changed", "never"]
+FailOn = Literal["new-breaks", "break", "drifted", "changed", "never"]
 Direction = Literal["backward", "forward", "sideways"]
 Strategy = Literal["full", "pairwise", "axis-star"]
 """Which of all combinations the suite runs: every one, every pair of values, or one axis at a time."""

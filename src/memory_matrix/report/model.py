@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from memory_matrix.matrix.model import Direction, FailOn, ServerKind
+from memory_matrix.matrix.select import Part
 from memory_matrix.report.decoding import MalformedError, decoder
 
 SCHEMA = 1
@@ -120,6 +121,8 @@ class Cell:
     cause: str | None = None
     """A hint code such as `MM103`."""
     hint: str | None = None
+    new: bool | None = None
+    """Of a break: whether the baseline's run had it not. None without a baseline."""
 
     @property
     def own(self) -> bool:
@@ -144,6 +147,8 @@ class SuiteResult:
     seconds: float = 0.0
     group: str = ""
     """The letter of the case's group, A to N."""
+    new: bool | None = None
+    """Of a failed case: whether it did not fail in the baseline's run. None without a baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +185,31 @@ class PayloadRecord:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class MissingPart:
+    """A part of the matrix that was planned, and that no shard reported: never passed."""
+
+    part: Part
+    name: str
+    """What was to run: a reader, `next`, or an environment on servers, `next on pg17, redis:8.0`."""
+    shard: str
+    """The shard that had it, `2/4`."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """An earlier run of the matrix that this run was compared with."""
+
+    source: str
+    """Where its report is, as the user named it."""
+    fixed: tuple[Cell, ...] = ()
+    """Its breaks that were run again and break no more."""
+    fixed_suite: tuple[SuiteResult, ...] = ()
+    """Its failed cases that were run again and failed no more."""
+    gone: int = 0
+    """Its breaks and failed cases that this run says nothing of."""
+
+
 @dataclass(frozen=True)
 class Report:
     """Everything a run found. `cells` are in the order writer, reader, serializer, payload."""
@@ -204,6 +234,16 @@ class Report:
     """The version of memory-matrix that made it."""
     matrix: str | None = None
     """The matrix file; None for the built-in quick matrix."""
+    digest: str = ""
+    """What the matrix is, in short: reports of equal digests are of one matrix."""
+    shard: str | None = None
+    """Which part of the matrix this is, `2/4`; None for all of it, or what --select left."""
+    missing: tuple[MissingPart, ...] = ()
+    """Of a merged report: what no shard reported. It fails the run."""
+    baseline: Baseline | None = None
+    """None where the run was compared with no earlier one."""
+    locations: Mapping[str, str] = field(default_factory=dict)
+    """Where payloads of the user and store adapters are defined: `payloads.py:12`, by their names."""
     given: tuple[str, ...] = ()
     """Options of the command line that named other stores or servers for the suite, without passwords."""
 
@@ -233,6 +273,11 @@ def to_json(report: Report) -> dict[str, Any]:
         "version": report.version,
         "matrix": report.matrix,
         "given": list(report.given),
+        "digest": report.digest,
+        "shard": report.shard,
+        "missing": [_plain(item) for item in report.missing],
+        "baseline": None if report.baseline is None else baseline_to_json(report.baseline),
+        "locations": dict(report.locations),
         "fail_on": report.fail_on,
         "directions": list(report.directions),
         "summary": report.summary(),
@@ -265,13 +310,24 @@ def from_json(data: object) -> Report:
 
 
 def failing(report: Report) -> tuple[Cell, ...]:
-    """Return the cells that make the run fail: what `fail_on` names and what is worse."""
+    """Return the cells that make the run fail: what `fail_on` names and what is worse.
+
+    With `new-breaks` and no baseline every break is new: nothing is excused by what is not known.
+    """
     return tuple(cell for cell in report.cells if _fails(cell, report))
 
 
 def failing_suite(report: Report) -> tuple[SuiteResult, ...]:
-    """Return the cases that make the run fail: those that failed, unless `fail_on` is `never`."""
-    return () if report.fail_on == "never" else _of_outcome(report, "failed")
+    """Return the cases that make the run fail: those that failed, unless `fail_on` is `never`.
+
+    With `new-breaks`, those that failed in the baseline's run too are let pass.
+    """
+    if report.fail_on == "never":
+        return ()
+    failed = _of_outcome(report, "failed")
+    if report.fail_on == "new-breaks":
+        return tuple(each for each in failed if each.new is not False)
+    return failed
 
 
 def broken_suite(report: Report) -> tuple[SuiteResult, ...]:
@@ -289,7 +345,7 @@ def _fails(cell: Cell, report: Report) -> bool:
     if cell.direction is not None and cell.direction not in report.directions:
         return False
     if cell.is_break:
-        return True
+        return report.fail_on != "new-breaks" or cell.new is not False
     if report.fail_on == "drifted":
         return cell.outcome == "drifted"
     return report.fail_on == "changed"
@@ -321,6 +377,17 @@ def cell_to_json(cell: Cell) -> dict[str, Any]:
         "diff": [_plain(item) for item in cell.diff],
         "cause": cell.cause,
         "hint": cell.hint,
+        "new": cell.new,
+    }
+
+
+def baseline_to_json(baseline: Baseline) -> dict[str, Any]:
+    """Return `baseline` as report.json holds it."""
+    return {
+        "source": baseline.source,
+        "fixed": [cell_to_json(each) for each in baseline.fixed],
+        "fixed_suite": [result_to_json(each) for each in baseline.fixed_suite],
+        "gone": baseline.gone,
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_matrix import __version__, cli
+from memory_matrix.commands import plan
 from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
 
 COMMANDS = ("compat", "plan", "report")
@@ -211,7 +212,7 @@ def test_what_stops_a_command_becomes_an_exit_code_and_a_sentence(
     def stop(_: object) -> int:
         raise raised
 
-    monkeypatch.setitem(cli._COMMANDS, "plan", stop)
+    monkeypatch.setattr(plan, "call", stop)
 
     assert cli.main(["plan"]) == code
     assert capsys.readouterr().err.startswith(f"memory-matrix: {said}")
@@ -231,7 +232,7 @@ def test_a_second_signal_does_not_disturb_the_cleaning_up(
             cleaned.append(True)
         return 0
 
-    monkeypatch.setitem(cli._COMMANDS, "plan", run)
+    monkeypatch.setattr(plan, "call", run)
 
     assert cli.main(["plan"]) == 130
     assert cleaned == [True]
@@ -242,7 +243,7 @@ def test_a_signal_to_end_is_told_by_the_exit_code_and_handlers_are_put_back(
     number: signal.Signals, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = signal.getsignal(number)
-    monkeypatch.setitem(cli._COMMANDS, "plan", lambda _: signal.raise_signal(number))
+    monkeypatch.setattr(plan, "call", lambda _: signal.raise_signal(number))
 
     assert cli.main(["plan"]) == 128 + number
     assert (
@@ -258,7 +259,7 @@ def test_a_signal_that_was_ignored_at_the_start_stays_ignored(
         signal.raise_signal(signal.SIGHUP)
         return 0
 
-    monkeypatch.setitem(cli._COMMANDS, "plan", run)
+    monkeypatch.setattr(plan, "call", run)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         assert cli.main(["plan"]) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_matrix.cli import joined
+from memory_matrix.report.joining import joined
 from memory_matrix.report.model import (
     Cell,
     EnvironmentRecord,

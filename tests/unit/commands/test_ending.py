@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_matrix.cli import exit_code
+from memory_matrix.commands.ending import exit_code
 from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
 from memory_matrix.report.model import (
     Cell,

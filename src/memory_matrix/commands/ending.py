@@ -1,0 +1,82 @@
+"""From what a run found to its end: it is shown and written, and becomes an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from memory_matrix.commands.preparing import is_strict
+from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
+
+if TYPE_CHECKING:
+    from memory_matrix.report.model import EnvironmentRecord, Report, ServerRecord, StoreRecord
+
+
+def ended(report: Report, options: argparse.Namespace) -> int:
+    """Show and write what a run found, and return its exit code."""
+    from memory_matrix.report import files, sentences
+
+    try:
+        print_report(report, options)  # first: a full disk must not cost the findings
+    finally:  # nobody reading them must not cost the report
+        written = files.write(report, options.report_dir)
+    if not options.quiet:
+        print(sentences.verdict(report), file=sys.stderr)  # the first line has scrolled away
+        print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
+    return exit_code(report, strict=is_strict(options))
+
+
+def exit_code(report: Report, *, strict: bool) -> int:
+    """Return 1 where the report has what `fail-on` names, else 0.
+
+    Raises:
+        UnavailableError: what the matrix requires could not be had. An interpreter that this machine
+            lacks is excused where the run is not strict and other environments were run.
+        UsageError: every cell was skipped.
+        MemoryMatrixError: cases of the suite could not be run.
+    """
+    from memory_matrix.report.model import broken_suite, failing, failing_suite
+    from memory_matrix.report.visible import counted
+
+    missing: list[EnvironmentRecord | ServerRecord | StoreRecord] = [
+        *(each for each in report.environments if each.status != "ready"),
+        *(each for each in report.servers if each.status != "ready"),
+        *(each for each in report.stores if each.status != "ready"),
+    ]
+    excused = not strict and all(getattr(each, "interpreter_missing", False) for each in missing)
+    if missing and not (excused and (report.cells or report.suite)):
+        lines = "".join(f"\n  {each.name}: {each.reason}" for each in missing)
+        raise UnavailableError(f"what the matrix requires could not be had:{lines}")
+    _refuse_nothing(report)
+    if failing(report) or failing_suite(report):
+        return 1
+    if broken := broken_suite(report):
+        raise MemoryMatrixError(
+            f"{counted(len(broken), 'case')} of the suite could not be run; the report says why"
+            f"\n  {broken[0].case}: {broken[0].reason}"
+        )
+    return 0
+
+
+def _refuse_nothing(report: Report) -> None:
+    """Raise where nothing was run of what was asked for."""
+    if not report.suite and all(cell.outcome == "skipped" for cell in report.cells):
+        reasons = {cell.error.message for cell in report.cells if cell.error is not None}
+        raise UsageError(
+            "nothing was compared, every cell was skipped; the report says why"
+            + "".join(f"\n  {reason}" for reason in sorted(reasons)[:5])
+        )
+    if report.suite and all(each.outcome == "skipped" for each in report.suite):
+        reasons = {each.reason or "" for each in report.suite}
+        raise UsageError(
+            "no case was run, every one was skipped; the report says why"
+            + "".join(f"\n  {reason}" for reason in sorted(reasons)[:5])
+        )
+
+
+def print_report(report: Report, options: argparse.Namespace) -> None:
+    """Print it as the terminal that this is can show it."""
+    from memory_matrix.report import terminal
+
+    terminal.show(report, verbose=options.verbose)

@@ -1,0 +1,145 @@
+"""Options that several commands share, and what their help says of them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NoReturn, TypeAlias
+
+from memory_matrix.errors import UsageError
+
+COMPAT_TERMS = "writer=old reader=new serializer=pickle payload=tool_calls"
+SUITE_TERMS = "store=PostgresStore case=ttl_* server=pg17"
+RUN_TERMS = "environment=next serializer=json"
+
+EXIT_CODES = """\
+exit codes:
+  0  nothing that fail-on names
+  1  it found some
+  2  the matrix file or the command line is wrong
+  3  an environment or a server that the matrix requires could not be had
+  4  the tool itself could not do its work
+  130, 143  it was interrupted (Ctrl-C), or told to end (SIGTERM)
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong as every other error of the tool is said."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\nSee `{self.prog} --help`.")
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no other name
+
+
+def add_suite_options(command: argparse.ArgumentParser) -> None:
+    """Add what says which stores the suite runs against, where and how."""
+    group = command.add_argument_group("suite")
+    group.add_argument(
+        "--store", action="append", metavar="NAME",
+        help="a store under test, module:object or file.py:object, instead of the matrix file's;"
+        " may be given several times",
+    )  # fmt: skip
+    for kind in ("postgres", "redis"):
+        group.add_argument(
+            f"--{kind}", action="append", metavar="SOURCE",
+            help=f"a {kind} server instead of the matrix file's: image:NAME:TAG, wheel:PROJECT==VERSION,"
+            " bin:PATH or a URL; may be given several times",
+        )  # fmt: skip
+    group.add_argument(
+        "--strategy", choices=("full", "pairwise", "axis-star"),
+        help="which combinations are run (default: the matrix file's suite.strategy)",
+    )  # fmt: skip
+    group.add_argument(
+        "--seed", type=positive, metavar="N",
+        help="order the cases as an earlier run did (default: another order each time)",
+    )  # fmt: skip
+    group.add_argument(
+        "--redis-may-hold-data", action="store_true",
+        help="use a Redis given by URL that is not empty: cases have a key prefix of their own there",
+    )  # fmt: skip
+
+
+def command(
+    commands: Commands,
+    name: str,
+    help_text: str,
+    description: str,
+    epilog: str,
+) -> Parser:
+    """Return the new command `name`."""
+    return commands.add_parser(
+        name,
+        help=help_text,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_matrix_options(command: argparse.ArgumentParser, example: str = COMPAT_TERMS) -> None:
+    """Add what says which matrix, and which part of it; `example` is shown for --select."""
+    group = command.add_argument_group("matrix")
+    group.add_argument(
+        "-c", "--config", type=Path, metavar="FILE",
+        help="the matrix file (default: memory-matrix.toml, or [tool.memory-matrix] in"
+        " pyproject.toml, in this folder or one above it)",
+    )  # fmt: skip
+    group.add_argument(
+        "--select", action="append", metavar="EXPR",
+        help=f"run a part: KEY=GLOB terms, such as {example!r}; terms of one key are alternatives;"
+        " may be given several times",
+    )  # fmt: skip
+    # Said by a session of nox or tox: what it runs, whatever else is selected.
+    group.add_argument("--session", metavar="EXPR", help=argparse.SUPPRESS)
+
+
+def add_environment_options(command: argparse.ArgumentParser) -> None:
+    """Add what says how environments are had."""
+    group = command.add_argument_group("environments")
+    group.add_argument(
+        "-j", "--jobs", type=positive, default=None, metavar="N",
+        help="environments at work at a time (default: the processors there are)",
+    )  # fmt: skip
+    group.add_argument(
+        "--strict", action=argparse.BooleanOptionalAction, default=None,
+        help="end with exit code 3 where an environment or a server cannot be had"
+        " (default: where CI is set)",
+    )  # fmt: skip
+    group.add_argument(
+        "--download-pythons", action="store_true",
+        help="let uv download interpreters that are missing",
+    )  # fmt: skip
+    group.add_argument(
+        "--refresh", action="store_true",
+        help="ask the package index anew which releases fit",
+    )  # fmt: skip
+
+
+def add_report_options(command: argparse.ArgumentParser) -> None:
+    """Add what says where the report goes, and what fails the run."""
+    group = command.add_argument_group("report")
+    group.add_argument(
+        "--report-dir", type=Path, default=Path("memory-matrix-report"), metavar="DIR",
+        help="where report.json and report.md go (default: %(default)s)",
+    )  # fmt: skip
+    group.add_argument(
+        "--fail-on", choices=("new-breaks", "break", "drifted", "changed", "never"),
+        help="what ends the run with exit code 1 (default: the matrix file's compat.fail-on)",
+    )  # fmt: skip
+    add_volume(group)
+
+
+def add_volume(command: argparse._ActionsContainer) -> None:
+    """Add what says how much is shown."""
+    command.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    command.add_argument("-v", "--verbose", action="store_true", help="show everything there is")
+
+
+def positive(text: str) -> int:
+    """Return the whole number of 1 or more that `text` is."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
