@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_matrix.errors import UsageError
+from memory_matrix.stores import calls
 from memory_matrix.stores.policy import Policy, as_policy
 from memory_matrix.worker.modules import import_source
 
@@ -108,6 +109,8 @@ def check(adapter: Any, source: str) -> StoreUnderTest:
     store = StoreUnderTest(
         source.rpartition(":")[2], source, adapter, policy, _needs(adapter, source)
     )
+    if wrong := calls.problem(adapter):
+        raise UsageError(f"{source}: {wrong}")
     _check_parts(store)
     _check_refusals(store)
     return store
@@ -192,9 +195,9 @@ def _check_parts(store: StoreUnderTest) -> None:
             f"{store.source}: the adapter has neither append and read, nor put and get: there is "
             "nothing to test."
         )
-    for calls in PARTS.values():
-        has = [call for call in calls if store.offers(call)]
-        lacks = [call for call in calls if call not in has]
+    for needed in PARTS.values():
+        has = [call for call in needed if store.offers(call)]
+        lacks = [call for call in needed if call not in has]
         if has and lacks:
             raise UsageError(f"{store.source}: the adapter has `{has[0]}` but no `{lacks[0]}`.")
 

@@ -8,6 +8,8 @@ names the errors that the store's callers are meant to know, where those are not
 LookupError: an error of any other kind is a finding. `takes_serializer = True` says that it can be opened
 with any serializer, `own_database = True` that it needs a Postgres database of its own for each case.
 
+    open(env)                                            -> a new store object on the servers of `env`
+
 Conversation part, for histories, sessions and checkpoints:
 
     append(store, scope, messages, *, write_id=None)     messages at the end, all or none

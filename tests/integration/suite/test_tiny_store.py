@@ -25,8 +25,9 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.timeout(300)
-def test_the_store_passes_every_case_that_it_offers(project: Project) -> None:
-    run = project.run("suite", "--store", "adapter.py:ChatAdapter")
+@pytest.mark.parametrize("store", ["adapter.py:ChatAdapter", "redis_adapter.py:RedisChatAdapter"])
+def test_the_store_passes_every_case_that_it_offers(project: Project, store: str) -> None:
+    run = project.run("suite", "--store", store)
 
     found = {each["case"]: each for each in run.report["suite"]}
     assert {each["outcome"] for each in found.values()} <= {"passed", "not-offered"}
@@ -51,8 +52,9 @@ def test_its_fault_is_caught_by_the_cases_that_name_it(project: Project) -> None
     assert [each["outcome"] for each in again.report["suite"]] == ["failed"]
 
 
-def test_its_page_shows_the_adapter_as_it_is_and_that_is_short() -> None:
-    adapter = (EXAMPLE / "adapter.py").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["adapter.py", "redis_adapter.py"])
+def test_its_page_shows_the_adapter_as_it_is_and_that_is_short(name: str) -> None:
+    adapter = (EXAMPLE / name).read_text(encoding="utf-8")
 
     assert f"```python\n{adapter}```" in (ROOT / "docs" / "your-store.md").read_text("utf-8")
     assert len(adapter.splitlines()) < 40

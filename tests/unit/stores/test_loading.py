@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from memory_matrix.errors import UsageError
+from memory_matrix.stores import protocol
+from memory_matrix.stores.calls import CALLS
 from memory_matrix.stores.loading import check, load_store, unique_names
 from memory_matrix.stores.policy import Policy, as_policy
 
@@ -64,6 +66,9 @@ def test_one_async_call_makes_an_adapter_async() -> None:
         ({"read": None}, "has `append` but no `read`"),
         ({"read": None, "append": None}, "neither append and read, nor put and get"),
         ({"put": lambda *_: None}, "has `put` but no `get`"),
+        ({"close": 5}, "the adapter's `close` is 5; it should be a function, close(store)"),
+        ({"read": lambda _: []}, "`read` cannot be called as read(store, scope)"),
+        ({"pop": lambda _, __, must: must}, "missing a required argument: 'must'"),
     ],
 )
 def test_what_is_wrong_with_an_adapter_is_one_sentence(changes: dict[str, Any], said: str) -> None:
@@ -159,3 +164,29 @@ def test_a_policy_shows_every_answer_as_text() -> None:
     assert lines["filters"] == "eq, in"
     assert set(lines) == set(Policy().lines())
     assert all(isinstance(text, str) and text for text in lines.values())
+
+
+def test_a_call_with_a_slip_in_its_name_is_not_taken_for_one_that_is_not_offered() -> None:
+    class Slipped(Plain):
+        def list_session(self, store: Any, scope: Any) -> None: ...
+
+    with pytest.raises(
+        UsageError, match=r"has `list_session`, which .* Did you mean `list_sessions`"
+    ):
+        check(Slipped(), "app.py:Slipped")
+
+
+def test_a_helper_of_the_adapters_own_is_no_slip() -> None:
+    class Helped(Plain):
+        def get_client(self) -> None: ...
+        def reader(self) -> None: ...
+
+    assert check(Helped(), "app.py:Helped").part("conversation")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_call_is_explained_where_adapters_are_written(name: str) -> None:
+    page = Path(__file__).parents[3] / "docs" / "your-store.md"
+
+    for text in (page.read_text(encoding="utf-8"), protocol.__doc__ or ""):
+        assert f"{name}(" in text

@@ -1,0 +1,49 @@
+"""The same small store of conversations, on Redis."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import redis
+
+
+class RedisChat:
+    """The history of each session, as a list under a key of its own."""
+
+    def __init__(self, url: str, prefix: str) -> None:
+        self._client: redis.Redis | None = redis.Redis.from_url(url, socket_timeout=3)
+        self._prefix = prefix
+
+    def add(self, session: str, bodies: list[dict[str, Any]]) -> None:
+        rows = [_exact(body) for body in bodies]
+        if rows:  # one command, so that all of them are there or none
+            self._open().rpush(self._key(session), *rows)
+
+    def history(self, session: str) -> list[dict[str, Any]]:
+        return [json.loads(row) for row in self._open().lrange(self._key(session), 0, -1)]
+
+    def forget(self, session: str) -> None:
+        self._open().delete(self._key(session))
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _open(self) -> redis.Redis:
+        if self._client is None:  # redis-py itself would just connect again
+            raise ValueError("the store is closed")
+        return self._client
+
+    def _key(self, session: str) -> bytes:
+        if not isinstance(session, str):
+            raise TypeError(f"a session is named by a string, not by {session!r}")
+        return f"{self._prefix}chat:{session}".encode()
+
+
+def _exact(body: dict[str, Any]) -> str:
+    text = json.dumps(body, allow_nan=False)
+    if json.loads(text) != body:  # a tuple, an int as a key
+        raise ValueError("this would not come back from JSON as it is")
+    return text
