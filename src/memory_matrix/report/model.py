@@ -122,7 +122,8 @@ class Cell:
     """A hint code such as `MM103`."""
     hint: str | None = None
     new: bool | None = None
-    """Of a break: whether the baseline's run had it not. None without a baseline."""
+    """Of a break: whether the baseline's run had it not, or excused it where this one does not. None
+    without a baseline."""
 
     @property
     def own(self) -> bool:
@@ -207,7 +208,10 @@ class Baseline:
     fixed_suite: tuple[SuiteResult, ...] = ()
     """Its failed cases that were run again and failed no more."""
     gone: int = 0
-    """Its breaks and failed cases that this run says nothing of."""
+    """Its breaks and failed cases of which this run does not tell: not run again, or failing now even
+    where they were written."""
+    notes: tuple[str, ...] = ()
+    """Sentences on why it tells less than it seems to."""
 
 
 @dataclass(frozen=True)
@@ -388,6 +392,7 @@ def baseline_to_json(baseline: Baseline) -> dict[str, Any]:
         "fixed": [cell_to_json(each) for each in baseline.fixed],
         "fixed_suite": [result_to_json(each) for each in baseline.fixed_suite],
         "gone": baseline.gone,
+        "notes": list(baseline.notes),
     }
 
 
