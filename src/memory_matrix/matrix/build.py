@@ -34,16 +34,22 @@ def problems(table: Mapping[str, Any], root: Path) -> list[Problem]:
 def build(table: Mapping[str, Any], root: Path, source: Path | None) -> Matrix:
     """Return the matrix of a table without problems."""
     expanded, excluded = expand(axes(table.get("axes", {})), table.get("exclude", ()))
+    named = _named(table.get("environment", ()) or _alone(table), root)
     return Matrix(
         source=source,
         root=root,
-        environments=(*expanded, *_named(table.get("environment", ()), root)),
+        environments=(*expanded, *named),
         excluded=excluded,
         compat=_compat(table.get("compat", {})),
         known=tuple(_known(table.get("known", ()))),
         servers=_servers(table.get("servers"), root),
         suite=_suite(table.get("suite", {})),
     )
+
+
+def _alone(table: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Return the environment of a file that has none: the Python that runs memory-matrix."""
+    return () if "axes" in table else ({"name": CURRENT_PYTHON},)
 
 
 def _named(tables: Iterable[Mapping[str, Any]], root: Path) -> Iterator[EnvironmentSpec]:

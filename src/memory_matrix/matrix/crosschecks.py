@@ -8,7 +8,7 @@ from typing import Any
 
 from memory_matrix.matrix import sources
 from memory_matrix.matrix.expand import Axis, axes, axis_key, expand
-from memory_matrix.matrix.model import CompatOptions, SuiteOptions
+from memory_matrix.matrix.model import CURRENT_PYTHON, CompatOptions, SuiteOptions
 from memory_matrix.matrix.patterns import matches, matches_store
 from memory_matrix.matrix.problems import At, Problem, did_you_mean, listed, show
 
@@ -111,10 +111,13 @@ def _environments(checked: _Checked, expanded: Sequence[str]) -> Iterator[Proble
                 ("environment", number, "name"),
                 f"{show(name)} is the name of a combination of the axes too; take another one.",
             )
-    if not expanded and not names:
+    every = [*expanded, *names]
+    if not every and "axes" in checked.table:
         yield Problem(("exclude",), "the entries take out every combination of the axes.")
-    yield from _globs(_known(checked), ("writer", "reader"), [*expanded, *names], "environment")
-    yield from _globs(_waivers(checked), ("environment",), [*expanded, *names], "environment")
+    elif not every:
+        every = [CURRENT_PYTHON]  # the suite alone runs in this Python
+    yield from _globs(_known(checked), ("writer", "reader"), every, "environment")
+    yield from _globs(_waivers(checked), ("environment",), every, "environment")
 
 
 _Entries = Iterable[tuple[At, Mapping[str, Any]]]

@@ -270,10 +270,11 @@ FILE = Table(
         "servers": SERVERS,
         "suite": SUITE,
     },
-    one_of=("axes", "environment"),
+    one_of=("axes", "environment", "suite"),
     nothing=(
         'it names no environment; add axes, such as python = ["3.11", "3.13"] in [axes], or an '
-        "[[environment]] with a name for each environment"
+        "[[environment]] with a name for each environment; only [suite] can do without, and then runs in "
+        "this Python"
     ),
     elsewhere={
         "environments": "each one is a table of its own, [[environment]].",

@@ -73,7 +73,7 @@ def builtin_quick(root: Path) -> Matrix:
 def builtin_suite(root: Path) -> Matrix:
     """Return the built-in matrix of the memory test suite alone: this interpreter, nothing installed."""
     quick = builtin_quick(root)
-    current = EnvironmentSpec("current", CURRENT_PYTHON, coordinates=(("environment", 0),))
+    current = EnvironmentSpec(CURRENT_PYTHON, CURRENT_PYTHON, coordinates=(("environment", 0),))
     return replace(quick, environments=(current,))
 
 

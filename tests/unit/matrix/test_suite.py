@@ -315,3 +315,18 @@ def test_a_cell_selected_by_all_that_it_has_is_run_alone(
     (cell,) = plan_suite(matrix, {"app:B": BOTH}, selection).cells
 
     assert cell == SuiteCell(matrix.environments[0], matrix.servers, "app:B")
+
+
+def test_a_file_with_nothing_but_the_suite_runs_it_in_this_python(read_text: ReadText) -> None:
+    matrix = read_text('[suite]\nstrategy = "pairwise"\n')
+
+    assert [(each.name, each.python) for each in matrix.environments] == [("current", "current")]
+    assert {each.environment.name for each in plan_suite(matrix, REFERENCE_STORES).cells} == {
+        "current"
+    }
+
+
+def test_environments_that_are_excluded_are_not_made_up_for(read_text: ReadText) -> None:
+    matrix = read_text('[axes]\npython = ["3.11", "3.12"]\n[[exclude]]\npython = "3.11"\n[suite]\n')
+
+    assert [each.name for each in matrix.environments] == ["py3.12"]
