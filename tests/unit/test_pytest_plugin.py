@@ -40,6 +40,7 @@ def test_importing_the_plugin_brings_nothing_heavy() -> None:
     assert HEAVY & set(done.stdout.split()) == set()
 
 
+@pytest.mark.large
 def test_options_and_fixtures_are_described(team: Team) -> None:
     team.write("test_nothing.py", "def test_nothing(): pass")
 
@@ -58,6 +59,7 @@ def test_options_and_fixtures_are_described(team: Team) -> None:
     assert "@pytest.mark.postgres(isolation='schema')" in markers
 
 
+@pytest.mark.large
 def test_the_run_works_without_pytest_asyncio(team: Team) -> None:
     team.write("pytest.ini", "[pytest]\naddopts = -p no:cacheprovider -rA\n")
     team.write("test_nothing.py", "def test_nothing(): pass")

@@ -184,7 +184,9 @@ def test_any_table_is_a_matrix_or_has_sentences_and_the_schema_agrees(
             assert found, table
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.large) for seed in range(3, 8))]
+)
 def test_any_text_is_a_matrix_or_a_usage_error(write: Write, seed: int) -> None:
     chance = random.Random(seed)
     example = EXAMPLE.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
@@ -49,14 +50,20 @@ HOSTILE = (
     "\ud800 lone",
     "",
     " ",
-    "y" * 1_000_000,
+    "y" * 200_000,
 )
 
 
 @pytest.fixture(params=HOSTILE, ids=lambda text: ascii(text[:20]))
-def hostile(request: pytest.FixtureRequest, sample: Report) -> Report:
+def hostile(request: pytest.FixtureRequest) -> Report:
     """A report in which every text that can come from outside is hostile."""
-    return _spoilt(sample, request.param)
+    return _hostile(request.param)
+
+
+@functools.cache
+def _hostile(text: str) -> Report:
+    report: Report = _spoilt(_sample(), text)
+    return report
 
 
 def _spoilt(value: Any, text: str) -> Any:
@@ -101,9 +108,14 @@ def golden() -> Callable[[str, str], None]:
     return check
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def sample() -> Report:
     """A report with every outcome and every kind of record."""
+    return _sample()
+
+
+@functools.cache
+def _sample() -> Report:
     cells = (
         Cell("old", "old", "pickle", "chat", VIA, "ok"),
         Cell(

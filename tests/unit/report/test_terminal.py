@@ -68,7 +68,7 @@ def test_a_coloured_report_says_the_same(sample: Report) -> None:
     assert STYLE.sub("", coloured) == terminal.render(sample, Look(100))
 
 
-@pytest.mark.parametrize("count", [1, 10, 40])
+@pytest.mark.parametrize("count", [1, 10, pytest.param(40, marks=pytest.mark.large)])
 def test_a_matrix_of_any_size_looks_as_it_did(count: int, grown: Grown, golden: Golden) -> None:
     golden(f"environments-{count}.txt", terminal.render(grown(count), Look(80)))
 
@@ -192,8 +192,7 @@ def test_wide_characters_keep_their_columns() -> None:
     assert len(columns) == 1
 
 
-@pytest.mark.parametrize("ascii_only", [False, True])
-@pytest.mark.parametrize("verbose", [False, True])
+@pytest.mark.parametrize(("ascii_only", "verbose"), [(False, True), (True, False)])
 def test_hostile_text_is_shown_and_never_interpreted(
     hostile: Report, ascii_only: bool, verbose: bool
 ) -> None:
@@ -266,20 +265,14 @@ def test_an_encoding_without_the_symbols_gets_ascii() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_a_report_is_printed_whatever_the_encoding(encoding: str) -> None:
-    code = (
-        "from memory_matrix.report import terminal\n"
-        "from memory_matrix.report.model import Cell, Report\n"
-        "cells = (Cell('Gr\\xfc\\xdfe \\u65e5', 'b', '\\ud800', '\\u202e', (), 'ok'),)\n"
-        "terminal.show(Report(cells=cells))\n"
-    )
-    said = subprocess.run(
-        [sys.executable, "-X", "utf8=0", "-c", code],
-        env={"PYTHONIOENCODING": encoding},
-        capture_output=True,
-        check=True,
-    )
-    assert "No breaks in 1 cell." in said.stdout.decode(encoding)
+def test_a_report_is_printed_whatever_the_encoding(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding, write_through=True))
+    cell = Cell("Gr\xfc\xdfe \u65e5", "b", "\ud800", "\u202e", (), "ok")
+    terminal.show(Report(cells=(cell,)))
+    assert "No breaks in 1 cell." in written.getvalue().decode(encoding)
 
 
 def test_rich_is_not_imported_before_something_is_rendered() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_matrix.stores.policy import Policy
-from memory_matrix.suite.catalogue import CaseInfo, cases
+from memory_matrix.suite.catalogue import cases
 from memory_matrix.suite.catalogue_page import markdown
 
 ROOT = Path(__file__).parents[3]
@@ -22,10 +22,9 @@ def test_no_two_cases_have_one_name() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
-def test_a_case_says_in_a_sentence_what_must_hold(case: CaseInfo) -> None:
-    assert re.fullmatch(r"\S.+\.", case.text, re.DOTALL)
-    assert re.fullmatch("[A-N]", case.group)
+def test_a_case_says_in_a_sentence_what_must_hold() -> None:
+    assert [case for case in cases() if not re.fullmatch(r"\S.+\.", case.text, re.DOTALL)] == []
+    assert [case for case in cases() if not re.fullmatch("[A-N]", case.group)] == []
 
 
 def test_the_page_is_the_one_that_is_made_from_the_cases_and_the_policy() -> None:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 
+from memory_matrix.worker import objects
 from memory_matrix.worker.compare import compare
 from memory_matrix.worker.describe import describe
 
@@ -162,8 +163,10 @@ def test_msgspec_structs_are_compared_by_fields() -> None:
     assert paths(note("a", ["x"]), note("a", ["y"])) == ["$.tags[0]"]
 
 
-@pytest.fixture(scope="module")
-def numpy() -> Any:
+@pytest.fixture
+def numpy(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The library; arrays of 1500 are large ones, for it and for what describes them."""
+    monkeypatch.setattr(objects, "MOST_NUMBERS", 1024)
     return pytest.importorskip("numpy")
 
 
@@ -174,11 +177,11 @@ def numpy() -> Any:
         lambda np: np.arange(6).reshape(2, 3),
         lambda np: np.array(5),
         lambda np: np.zeros(10_000),
-        lambda np: np.array([{"a": number} for number in range(5000)], dtype=object),
+        lambda np: np.array([{"a": number} for number in range(1500)], dtype=object),
         lambda np: np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
         lambda np: np.array(["2026-01-01", "NaT"], dtype="M8[ns]"),
         lambda np: np.array([1, 2], dtype=np.longdouble),
-        lambda np: np.zeros(5000, dtype=np.longdouble),
+        lambda np: np.zeros(1500, dtype=np.longdouble),
         lambda np: np.ma.array([1, 2], mask=[True, False]),
         lambda np: np.rec.array([(1, 2)]),
         lambda np: np.float32(1.5),
@@ -205,10 +208,10 @@ def test_numpy_values_are_equal_each_time_and_after_loading(numpy: Any, make: An
         (lambda np: np.array([1.0]), lambda np: np.array([1.0], "f4"), "$.dtype"),
         (lambda np: np.zeros((2, 3)), lambda np: np.zeros((3, 2)), "$.shape[0]"),
         (lambda np: np.zeros((1, 2)), lambda np: np.zeros(2), "$.shape[0]"),
-        (lambda np: np.zeros(5000), lambda np: np.append(np.zeros(4999), 1), "$.numbers"),
+        (lambda np: np.zeros(1500), lambda np: np.append(np.zeros(1499), 1), "$.numbers"),
         (
-            lambda np: np.array([{"a": number} for number in range(5000)], dtype=object),
-            lambda np: np.array([{"a": -number} for number in range(5000)], dtype=object),
+            lambda np: np.array([{"a": number} for number in range(1500)], dtype=object),
+            lambda np: np.array([{"a": -number} for number in range(1500)], dtype=object),
             "$[1].a",
         ),
         (

@@ -44,7 +44,13 @@ def doubled(kind: Any, levels: int, core: object) -> Any:
     return value
 
 
-@pytest.mark.parametrize("name", PAYLOADS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.large] if name == "payload_messages_10000" else [])
+        for name in PAYLOADS
+    ],
+)
 def test_a_payload_of_the_corpus_equals_itself_in_every_way(name: str) -> None:
     try:
         value = getattr(builtin, name)()

@@ -356,14 +356,13 @@ def test_another_value_or_type_is_found_where_it_is(
     assert first["got"].startswith(seen)
 
 
-@pytest.mark.parametrize(("expected", "got"), [row[:2] for row in DIFFERENT], ids=name)
-def test_what_differs_one_way_differs_the_other_way_too(expected: object, got: object) -> None:
-    assert differences(got, expected)
+def test_what_differs_one_way_differs_the_other_way_too() -> None:
+    assert [row[:2] for row in DIFFERENT if not differences(row[1], row[0])] == []
 
 
-@pytest.mark.parametrize("value", [each for row in DIFFERENT for each in row[:2]], ids=name)
-def test_a_value_equals_itself(value: object) -> None:
-    assert differences(value, value) == []
+def test_a_value_equals_itself() -> None:
+    values = [each for row in DIFFERENT for each in row[:2]]
+    assert [each for each in values if differences(each, each)] == []
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from redis.sentinel import MasterNotFoundError
 
 from memory_matrix.stores import Compare, Message, Record, Scope
 from memory_matrix.stores import errors as stores
-from memory_matrix.stores.redis import AsyncRedisStore, RedisStore
+from memory_matrix.stores.redis import AsyncRedisStore, RedisStore, failures
 from memory_matrix.stores.redis.failures import FAILURES, as_store_error
 
 SCOPE = Scope()
@@ -150,6 +150,11 @@ def failing(request: pytest.FixtureRequest, client: Any) -> Any:
     return run
 
 
+@pytest.fixture
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "PAUSES", (0.0,) * len(failures.PAUSES))
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -159,6 +164,7 @@ def failing(request: pytest.FixtureRequest, client: Any) -> Any:
         ConnectionResetError(),
     ],
 )
+@pytest.mark.usefixtures("without_pauses")
 def test_what_passes_is_tried_again(failing: Any, client: Any, error: Exception) -> None:
     made, raised_error = failing(error, error)
 
@@ -185,6 +191,7 @@ def test_what_stays_is_raised_at_once(failing: Any, client: Any, error: Exceptio
     assert made.calls == 1
 
 
+@pytest.mark.usefixtures("without_pauses")
 def test_tries_come_to_an_end(failing: Any) -> None:
     made, raised_error = failing(*[raised.ConnectionError("refused")] * 9)
 
@@ -247,17 +254,14 @@ WRITES: dict[str, Any] = {
 def test_a_key_that_holds_something_else_stops_a_write_before_it_begins(
     open_store: Any, client: Any, name: str
 ) -> None:
-    def fill() -> list[bytes]:
-        client.flushall()
-        store.append(SCOPE, [Message("user", "old", "a")], write_id="v")
-        store.set_state(SCOPE, {"old": 1})
-        store.set_state(SCOPE, {"old": 1}, level="user")
-        store.put(SCOPE, Record("a", "old"), ttl=99)
-        return sorted(client.scan_iter())
-
     store, stopped = open_store(ttl=99), 0
-    for key in fill():
-        fill()
+    store.append(SCOPE, [Message("user", "old", "a")], write_id="v")
+    store.set_state(SCOPE, {"old": 1})
+    store.set_state(SCOPE, {"old": 1}, level="user")
+    store.put(SCOPE, Record("a", "old"), ttl=99)
+    whole = everything(client)
+    for key in whole:
+        put_back(client, whole)
         client.set(key, "something else")
         before = everything(client)
         error = problem(lambda: WRITES[name](store))
@@ -276,15 +280,18 @@ def problem(call: Any) -> stores.StoreError | None:
     return None
 
 
-def everything(client: Any) -> dict[bytes, Any]:
-    """Return what a server holds."""
-    readers = {
-        b"string": client.get,
-        b"hash": client.hgetall,
-        b"list": lambda key: client.lrange(key, 0, -1),
-        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
-    }
-    return {key: readers[client.type(key)](key) for key in client.scan_iter()}
+def everything(client: Any) -> dict[bytes, tuple[bytes, int]]:
+    """Return what a server holds, and when it expires."""
+    return {key: (client.dump(key), client.pexpiretime(key)) for key in client.scan_iter()}
+
+
+def put_back(client: Any, held: dict[bytes, tuple[bytes, int]]) -> None:
+    """Make a server hold that, and nothing else."""
+    client.flushall()
+    for key, (value, expires) in held.items():
+        client.restore(key, 0, value)
+        if expires > 0:
+            client.pexpireat(key, expires)
 
 
 def test_a_store_that_is_closed_meanwhile_tries_no_more(client: Any) -> None:
