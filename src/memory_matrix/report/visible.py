@@ -19,6 +19,8 @@ def visible(text: str, limit: int = SENTENCE, *, ascii_only: bool = False) -> st
     Control characters, ANSI escapes, line ends, lone surrogates, invisible characters and those
     that turn the direction of writing become escapes such as `\x1b`. What is cut is counted.
     """
+    if len(text) <= limit and text.isprintable() and (not ascii_only or text.isascii()):
+        return text  # as nearly all texts: a large report has millions
     shown: list[str] = []
     room = limit
     for character in text[:limit]:
