@@ -20,7 +20,7 @@ def ended(report: Report, options: argparse.Namespace) -> int:
     try:
         print_report(report, options)  # first: a full disk must not cost the findings
     finally:  # nobody reading them must not cost the report
-        written = files.write(report, options.report_dir)
+        written = files.write(report, options.report_dir, options.also)
     if not options.quiet:
         print(sentences.verdict(report), file=sys.stderr)  # the first line has scrolled away
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)

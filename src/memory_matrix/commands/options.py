@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from memory_matrix.errors import UsageError
+from memory_matrix.report.formats import ALWAYS, FORMATS
 
 COMPAT_TERMS = "writer=old reader=new serializer=pickle payload=tool_calls"
 SUITE_TERMS = "store=PostgresStore case=ttl_* server=pg17"
@@ -123,7 +124,12 @@ def add_report_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("report")
     group.add_argument(
         "--report-dir", type=Path, default=Path("memory-matrix-report"), metavar="DIR",
-        help="where report.json and report.md go (default: %(default)s)",
+        help="where the report's files go (default: %(default)s)",
+    )  # fmt: skip
+    more = [name for name in FORMATS if name not in ALWAYS]
+    group.add_argument(
+        "--also", action="append", choices=more, default=[], metavar="FORMAT",
+        help=f"also write the report there as {', '.join(more)}; may be given several times",
     )  # fmt: skip
     group.add_argument(
         "--fail-on", choices=("new-breaks", "break", "drifted", "changed", "never"),

@@ -1,44 +1,64 @@
-"""The report folder: report.json for tools and report.md for people, written whole or not at all."""
+"""The report folder, and single files of any format: written whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
-from memory_matrix.report import markdown
-from memory_matrix.report.model import Report, cell_to_json, from_json, result_to_json, to_json
+from memory_matrix.report.formats import ALWAYS, FORMATS
+from memory_matrix.report.model import Report, from_json
 
-JSON_NAME = "report.json"
-MARKDOWN_NAME = "report.md"
+JSON_NAME = FORMATS["json"].file
 
 
-def write(report: Report, folder: Path) -> tuple[Path, ...]:
-    """Write report.json and report.md into `folder`, made when missing, and return their paths.
+def write(report: Report, folder: Path, also: Iterable[str] = ()) -> tuple[Path, ...]:
+    """Write what every run writes, and the formats `also`, into `folder`; return their paths.
 
-    Both are complete on the disk before either takes the place of an older one.
+    The folder is made when missing. All are complete on the disk before any takes the place of an
+    older one. What an earlier run left there in another format is removed: it would be taken for
+    this run's.
 
     Raises:
         MemoryMatrixError: the folder cannot be made or written.
     """
-    contents: dict[str, Iterable[str]] = {
-        JSON_NAME: _json_pieces(report),
-        MARKDOWN_NAME: (markdown.render(report),),
-    }
+    chosen = [FORMATS[name] for name in dict.fromkeys((*ALWAYS, *also))]
+    contents = {each.file: each.pieces(report) for each in chosen}
+    stale = [each.file for each in FORMATS.values() if each not in chosen]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return _write_all(folder, contents)
+        return _write_all(folder, contents, stale)
     except OSError as error:
         raise MemoryMatrixError(
             f"The report cannot be written to {str(folder)!r}: {error.strerror or error}. Name"
             " another folder with --report-dir, or make room and room to write in this one."
         ) from error
+
+
+def write_one(pieces: Iterable[str], path: Path) -> None:
+    """Write `pieces` to `path`: whole or not at all where that is a file, or is to become one.
+
+    A pipe or a device is written to as it is, a link goes on pointing where it does.
+
+    Raises:
+        UsageError: it cannot be written there.
+    """
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(pieces)
+        else:
+            target = path.resolve()
+            _write_all(target.parent, {target.name: pieces})
+    except BrokenPipeError:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{str(path)!r} cannot be written: {why}.") from error
 
 
 def load(path: Path) -> Report:
@@ -65,7 +85,10 @@ def load(path: Path) -> Report:
         raise UsageError(f"{str(source)!r} is no report that can be read: {error}.") from None
 
 
-def _write_all(folder: Path, contents: dict[str, Iterable[str]]) -> tuple[Path, ...]:
+def _write_all(
+    folder: Path, contents: Mapping[str, Iterable[str]], stale: Iterable[str] = ()
+) -> tuple[Path, ...]:
+    """Write `contents` by name, then let each take its place, and remove `stale`."""
     with ExitStack() as stack:
         drafts = []
         for name, pieces in contents.items():
@@ -73,9 +96,11 @@ def _write_all(folder: Path, contents: dict[str, Iterable[str]]) -> tuple[Path, 
             stack.callback(draft.unlink, missing_ok=True)
             _write_new(draft, pieces)
             drafts.append(draft)
-        return tuple(
-            draft.replace(folder / name) for draft, name in zip(drafts, contents, strict=True)
-        )
+        pairs = zip(drafts, contents, strict=True)
+        written = tuple(draft.replace(folder / name) for draft, name in pairs)
+        for name in stale:
+            (folder / name).unlink(missing_ok=True)
+        return written
 
 
 def _write_new(path: Path, pieces: Iterable[str]) -> None:
@@ -83,31 +108,3 @@ def _write_new(path: Path, pieces: Iterable[str]) -> None:
         file.writelines(pieces)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _json_pieces(report: Report) -> Iterator[str]:
-    """Yield report.json cell by cell: a large matrix is never held twice."""
-    parts = to_json(replace(report, cells=(), suite=()))
-    parts |= {"summary": report.summary(), "suite_summary": report.suite_summary()}
-    long = {
-        "cells": map(cell_to_json, report.cells),
-        "suite": map(result_to_json, report.suite),
-    }
-    for number, (key, value) in enumerate(parts.items()):
-        yield f"{'{' if number == 0 else ','}\n{json.dumps(key)}: "
-        if key in long:
-            yield from _list_pieces(long[key])
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            yield from _list_pieces(value)
-        else:
-            yield json.dumps(value)
-    yield "\n}\n"
-
-
-def _list_pieces(items: Iterable[Any]) -> Iterator[str]:
-    """Yield a JSON list, one item a line, so that reports can be compared line by line."""
-    separator = "[\n"
-    for item in items:
-        yield f"{separator}{json.dumps(item)}"
-        separator = ",\n"
-    yield "[]" if separator == "[\n" else "\n]"

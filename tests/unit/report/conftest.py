@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import support.hostile as hostile_texts
 from memory_matrix.report.model import (
     Cell,
     Difference,
@@ -35,64 +36,13 @@ LOST = (
 TUPLE = (Difference("$[0]", "tuple (1, 2)", "list [1, 2]"),)
 
 
-HOSTILE = (
-    "\x1b[31mred\x1b[0m",
-    "\x1b]0;title\x07",
-    "[red]markup[/red]",
-    "\u202egnp.exe",
-    "nul\x00 bell\x07 back\x08",
-    "line\nend\r\n\n# heading\n- item",
-    "| pipe | `tick` ``` ~~~",
-    "<script>alert(1)</script><img src=x onerror=y>",
-    "</details></summary><!-- comment",
-    "@octocat #1 [link](https://a.example) ![i](https://b.example) www.c.example",
-    "**bold** _under_ $math$ \\",
-    "\ud800 lone",
-    "",
-    " ",
-    "y" * 200_000,
+@pytest.fixture(
+    params=(*hostile_texts.TEXTS, hostile_texts.LONG), ids=lambda text: ascii(text[:20])
 )
-
-
-@pytest.fixture(params=HOSTILE, ids=lambda text: ascii(text[:20]))
-def hostile(request: pytest.FixtureRequest) -> Report:
+def hostile(request: pytest.FixtureRequest, sample: Report) -> Report:
     """A report in which every text that can come from outside is hostile."""
-    return _hostile(request.param)
-
-
-@functools.cache
-def _hostile(text: str) -> Report:
-    report: Report = _spoilt(_sample(), text)
-    return report
-
-
-def _spoilt(value: Any, text: str) -> Any:
-    """Put `text` in the place of every free text in a report."""
-    if isinstance(value, tuple):
-        return tuple(_spoilt(item, text) for item in value)
-    if isinstance(value, dict):
-        return {f"{text}{key}": text for key in value}
-    if isinstance(value, str):
-        return text
-    if not is_dataclass(value):
-        return value
-    if isinstance(value, Strategy):
-        return value
-    kept = {"outcome", "direction", "stage", "status", "kind", "fail_on", "directions", "is_break"}
-    changed = {
-        each.name: _spoilt(getattr(value, each.name), text)
-        for each in fields(value)
-        if each.name not in kept
-    }
-    if isinstance(value, Cell):
-        changed |= {"writer": f"{text}{value.writer}", "reader": f"{text}{value.reader}"}
-    if isinstance(value, EnvironmentRecord | StoreRecord):
-        changed["name"] = f"{text}{value.name}"
-    if isinstance(value, SuiteResult | StoreRecord):
-        changed["environment"] = f"{text}{value.environment}"
-    if isinstance(value, SuiteResult):
-        changed |= {"store": f"{text}{value.store}", "case": f"{text}{value.case}"}
-    return replace(value, **changed)
+    spoilt: Report = hostile_texts.spoilt(sample, request.param)
+    return spoilt
 
 
 @pytest.fixture
