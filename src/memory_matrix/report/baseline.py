@@ -43,8 +43,8 @@ def compare(report: Report, earlier: Report, source: str) -> Report:
     """
     then, now = by(earlier.cells, _what), by(report.cells, _what)
     fates = _cell_fates(then, now)
-    suite_then = {_which(each): each.outcome for each in earlier.suite}
-    suite_now = {_which(each): each.outcome for each in report.suite}
+    suite_then = {identity(each): each.outcome for each in earlier.suite}
+    suite_now = {identity(each): each.outcome for each in report.suite}
     suite_fates = _suite_fates(earlier.suite, suite_now)
     return replace(
         report,
@@ -122,7 +122,8 @@ def _fate(came: Sequence[Cell]) -> Fate:
     return "fixed" if came and all(each.outcome in _LOADED for each in came) else "gone"
 
 
-def _which(result: SuiteResult) -> tuple[object, ...]:
+def identity(result: SuiteResult) -> tuple[object, ...]:
+    """Return what `result` is a result of, whatever came of it."""
     servers = frozenset(result.servers)
     return result.environment, servers, result.store, result.case, result.serializer
 
@@ -131,7 +132,7 @@ def _told_result(
     result: SuiteResult, then: Mapping[tuple[object, ...], SuiteOutcome]
 ) -> SuiteResult:
     if result.outcome == "failed":
-        return replace(result, new=then.get(_which(result)) != "failed")
+        return replace(result, new=then.get(identity(result)) != "failed")
     return result if result.new is None else replace(result, new=None)
 
 
@@ -139,7 +140,7 @@ def _suite_fates(
     then: Iterable[SuiteResult], now: Mapping[tuple[object, ...], SuiteOutcome]
 ) -> list[tuple[SuiteResult, Fate]]:
     failed = (each for each in then if each.outcome == "failed")
-    return [(each, _suite_fate(now.get(_which(each)))) for each in failed]
+    return [(each, _suite_fate(now.get(identity(each)))) for each in failed]
 
 
 def _suite_fate(came: SuiteOutcome | None) -> Fate:

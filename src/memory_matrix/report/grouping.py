@@ -64,6 +64,9 @@ LIMITS: Mapping[str, frozenset[str]] = {
 }
 """Titles and outcomes of own cells: what no version did."""
 
+FIXED = "Fixed since the baseline"
+"""The title of the breaks that the baseline had and this run has not."""
+
 _SEVERITY = {mark: number for number, mark in enumerate(MEANINGS)}
 
 Item = TypeVar("Item")

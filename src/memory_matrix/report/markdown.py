@@ -54,6 +54,7 @@ def _head(report: Report) -> str:
     facts = [f"{sentences.tally(report)}."] if report.cells else []
     if report.cells or report.suite:
         facts.append(sentences.consequence(report))
+    facts.append(sentences.comparison(report))
     facts.append(sentences.missing(report))
     text = " ".join(filter(None, facts))
     return f"## {prose(sentences.verdict(report))}\n" + (f"\n{prose(text)}\n" if text else "")
@@ -64,8 +65,9 @@ def _sections(report: Report) -> Iterator[Section]:
     yield _environments(report)
     yield _servers(report)
     yield Section("Who reads whom", [_grid(grid)] if grid.entries else [])
-    breaks = grouping.breaks(report)
-    yield _groups(report, breaks, f"Breaks ({len(breaks):,})")
+    for title, cells in sentences.break_lists(report).items():
+        yield _groups(report, cells, title)
+    yield _fixed(report)
     yield _known(report)
     drifted = [cell for cell in report.cells if cell.outcome == "drifted"]
     yield _groups(report, drifted, f"Drifted ({len(drifted):,})")
@@ -186,6 +188,12 @@ def _finding(finding: Finding) -> str:
 def _flow(flow: Flow) -> str:
     direction = f" ({', '.join(flow.directions)})" if flow.directions else ""
     return f"{code_list(flow.writers)} → {code_list(flow.readers)}{direction}"
+
+
+def _fixed(report: Report) -> Section:
+    fixed = () if report.baseline is None else report.baseline.fixed
+    title = f"{grouping.FIXED} ({len(fixed):,})"
+    return Section(title, [f"{_findings(fixed)}\n"] if fixed else [])
 
 
 def _known(report: Report) -> Section:

@@ -46,8 +46,9 @@ def sections(report: Report) -> Iterator[Section]:
     if not suite.asked_for(report):
         return
     yield _grid(report, suite.grid(report, MOST_ROWS))
-    for outcome, title in suite.TROUBLES.items():
-        yield _troubles(report, outcome, title)
+    for title, troubles in suite.trouble_lists(report).items():
+        yield Section(title, [_trouble(report, each) for each in troubles])
+    yield _fixed(report)
     yield _excuses(report, "waived", "Waived cases", MOST_ITEMS)
     stale = [code(each, MESSAGE) for each in report.stale_waivers]
     yield listing("Waivers of cases that fail no more", stale)
@@ -85,11 +86,6 @@ def _count(row: Row, outcome: SuiteOutcome) -> str:
     return f" | **{count}**" if bad else f" | {count}"
 
 
-def _troubles(report: Report, outcome: SuiteOutcome, title: str) -> Section:
-    items = [_trouble(report, each) for each in suite.troubles(report, outcome)]
-    return Section(f"{title} ({report.suite_summary()[outcome]:,})", items)
-
-
 def _trouble(report: Report, trouble: Trouble) -> str:
     symbol = suite.SYMBOLS[trouble.outcome]
     return (
@@ -113,10 +109,19 @@ def _excuses(report: Report, outcome: SuiteOutcome, title: str, most: int) -> Se
     return Section(title, [folded(excuses, most, _excuse)] if excuses else [])
 
 
+def _fixed(report: Report) -> Section:
+    fixed = suite.fixed(report)
+    title = f"{suite.FIXED} ({sum(len(each.results) for each in fixed):,})"
+    return Section(title, [folded(fixed, MOST_ITEMS, _cases)] if fixed else [])
+
+
 def _excuse(excuse: Excuse) -> str:
+    return f"{_cases(excuse)}: {code(excuse.reason, MESSAGE)}"
+
+
+def _cases(excuse: Excuse) -> str:
     where = "" if excuse.where.extent == "everywhere" else f", {_where(excuse.where)}"
-    cases = code_list(excuse.cases)
-    return f"{code(excuse.store)}: {cases}{where}: {code(excuse.reason, MESSAGE)}"
+    return f"{code(excuse.store)}: {code_list(excuse.cases)}{where}"
 
 
 def _absences(report: Report) -> Section:

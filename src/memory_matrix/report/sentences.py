@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import starmap
 
 from memory_matrix.report import suite
+from memory_matrix.report.baseline import cell_changes
 from memory_matrix.report.grouping import Group, breaks, groups
 from memory_matrix.report.model import (
     Cell,
@@ -50,22 +52,55 @@ def _compat_verdict(report: Report) -> str:
         return f"Nothing was compared: {total} skipped."
     if all(cell.own for cell in report.cells):
         return f"Nothing was compared across environments: {total} of a single one."
+    changes = cell_changes(report)
+    fixed = suite.only_fixed(changes)
     if not summary["breaks"]:
-        return f"No breaks in {total}."
+        return f"No breaks in {total}{fixed}."
+    number = counted(summary["breaks"], "break")
     if summary["known"] == summary["breaks"]:
-        return f"{counted(summary['breaks'], 'break')} in {total}, all known."
+        return f"{number} in {total}, all known{fixed}."
     known = f" ({summary['known']:,} known)" if summary["known"] else ""
-    return f"{counted(summary['breaks'], 'break')}{known} in {total}: {_what_breaks(report)}."
+    changed = suite.changed(changes, "still broken")
+    return f"{number}{known} in {total}{changed}: {_what_breaks(report)}."
 
 
 def _what_breaks(report: Report) -> str:
-    worst = groups(breaks(report))[0]
+    lists = break_lists(report)
+    worst = groups(next(filter(None, lists.values())))[0]
     pairs = Counter((cell.writer, cell.reader) for cell in worst.cells)
     writer, reader = (quoted_name(name) for name in pairs.most_common(1)[0][0])
     verb = "reads another value from" if worst.outcome == "changed" else "cannot read"
     others = len({(cell.writer, cell.reader) for cell in breaks(report)}) - 1
     more = f"; {counted(others, 'other pair')} break{'s' if others == 1 else ''}" if others else ""
     return f"{reader} {verb} memory written by {writer}{more}"
+
+
+def break_lists(report: Report) -> dict[str, Sequence[Cell]]:
+    """Return the breaks that no `[[known]]` entry expects by the titles of their lists, new ones
+    first where there is a baseline."""
+    cells = breaks(report)
+    if report.baseline is None:
+        return {f"Breaks ({len(cells):,})": cells}
+    new = [cell for cell in cells if cell.new is not False]
+    still = [cell for cell in cells if cell.new is False]
+    return {f"New breaks ({len(new):,})": new, f"Still broken ({len(still):,})": still}
+
+
+def comparison(report: Report) -> str:
+    """Return what the run was compared with, and what that does not tell; nothing where no baseline
+    was asked for."""
+    baseline = report.baseline
+    if baseline is None:
+        if report.fail_on != "new-breaks":
+            return ""
+        return "There is no baseline (--baseline), so every break and every failed case is new."
+    parts = [f"Compared with '{visible(baseline.source)}'.", *map(visible, baseline.notes)]
+    if baseline.gone:
+        parts.append(
+            f"What became of {baseline.gone:,} of its findings is not known: not run again, or failing"
+            " even where they were written."
+        )
+    return " ".join(parts)
 
 
 def quoted_name(name: str) -> str:
@@ -102,7 +137,7 @@ def consequence(report: Report) -> str:
 
 
 def _rule(report: Report) -> str:
-    if report.suite and not report.cells and report.fail_on != "never":
+    if report.suite and not report.cells and report.fail_on not in {"never", "new-breaks"}:
         return ""  # every failed case does
     rule = f"fail-on = {report.fail_on}"
     if report.cells and report.fail_on != "never" and len(report.directions) < 3:
@@ -182,10 +217,20 @@ def suite_command(trouble: Trouble, report: Report) -> str:
 
 
 def _command(name: str, terms: Iterable[tuple[str, str]], report: Report, *given: str) -> str:
+    select = " ".join(starmap(term, terms))
+    return shlex.join([*command_words(name, report), *given, "--select", select])
+
+
+def command_words(name: str, report: Report) -> tuple[str, ...]:
+    """Return the words of the command `name` on the matrix file of `report`."""
     config = report.matrix
-    named = [] if config is None or config in _DEFAULT_MATRIX else ["-c", _copyable(config)]
-    select = " ".join(f"{key}={_quoted(_copyable(value))}" for key, value in terms)
-    return shlex.join(["memory-matrix", name, *named, *given, "--select", select])
+    named = () if config is None or config in _DEFAULT_MATRIX else ("-c", _copyable(config))
+    return ("memory-matrix", name, *named)
+
+
+def term(key: str, value: str) -> str:
+    """Return the term of --select that `key` has `value`, not yet quoted for a shell."""
+    return f"{key}={_quoted(_copyable(value))}"
 
 
 def _copyable(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Literal
 
+from memory_matrix.report.baseline import Changes, identity, suite_changes
 from memory_matrix.report.grouping import by, unique
 from memory_matrix.report.model import (
     SUITE_OUTCOMES,
@@ -44,6 +45,9 @@ TROUBLES: Mapping[SuiteOutcome, str] = {
     "error": "Cases that could not be run",
 }
 """Titles of what went wrong, worst first."""
+
+FIXED = "Cases fixed since the baseline"
+"""The title of what `fixed` returns."""
 
 NO_REASON = "no reason was given"
 
@@ -238,12 +242,27 @@ def verdict(report: Report) -> str:
     if not counts["failed"] + counts["error"]:
         found.sort(key=lambda outcome: outcome != "passed")
     first, *others = found
-    parts = [f"{counted(counts[first], 'case')} {_VERDICT[first]}"]
+    changes = suite_changes(report)
+    since = changed(changes, "still failing") if first == "failed" else only_fixed(changes)
+    parts = [f"{counted(counts[first], 'case')} {_VERDICT[first]}{since}"]
     parts += [f"{counts[each]:,} {_VERDICT[each]}" for each in others]
     if _RAN.isdisjoint(found):
         return f"Nothing was tested: {', '.join(parts)}."
     environments = {each.environment for each in report.suite if each.outcome in _RAN}
     return f"{', '.join(parts)} in {counted(len(environments), 'environment')}."
+
+
+def changed(changes: Changes | None, still: str) -> str:
+    """Return ` (1 new, 2 fixed, 3 still broken)`, the last in the words of `still`; nothing without
+    a baseline."""
+    if changes is None:
+        return ""
+    return f" ({changes.new:,} new, {changes.fixed:,} fixed, {changes.still:,} {still})"
+
+
+def only_fixed(changes: Changes | None) -> str:
+    """Return ` (2 fixed)`, where nothing is broken; nothing where nothing was fixed."""
+    return f" ({changes.fixed:,} fixed)" if changes and changes.fixed else ""
 
 
 def tally(report: Report) -> str:
@@ -290,17 +309,38 @@ def left_out(grid: Grid) -> str:
     return f"{number} with nothing worse, with {counted(failed, 'failed case')}, not shown."
 
 
+def trouble_lists(report: Report) -> dict[str, tuple[Trouble, ...]]:
+    """Return what went wrong by the titles of its lists, worst first; what is new before that where
+    there is a baseline."""
+    by_title = {
+        title: [each for each in report.suite if each.outcome == outcome]
+        for outcome, title in TROUBLES.items()
+    }
+    if report.baseline is not None:
+        failed = by_title.pop(TROUBLES["failed"])
+        new = [each for each in failed if each.new is not False]
+        still = [each for each in failed if each.new is False]
+        by_title = {"New failed cases": new, "Cases that still fail": still, **by_title}
+    return {
+        f"{title} ({len(results):,})": _troubles(report, results)
+        for title, results in by_title.items()
+    }
+
+
 def troubles(report: Report, outcome: SuiteOutcome) -> tuple[Trouble, ...]:
     """Return the cases with `outcome` by store and case: those that happen most often first."""
-    bad = {(each.store, each.case) for each in report.suite if each.outcome == outcome}
-    results = (each for each in report.suite if (each.store, each.case) in bad)
-    found = by(results, lambda each: (each.store, each.case))
-    every = (_trouble(members, outcome) for members in found.values())
+    return _troubles(report, [each for each in report.suite if each.outcome == outcome])
+
+
+def _troubles(report: Report, results: Iterable[SuiteResult]) -> tuple[Trouble, ...]:
+    bad = by(results, lambda each: (each.store, each.case))
+    near = (each for each in report.suite if (each.store, each.case) in bad)
+    members = by(near, lambda each: (each.store, each.case))
+    every = (_trouble(members[what], own) for what, own in bad.items())
     return tuple(sorted(every, key=lambda each: -each.cells))
 
 
-def _trouble(members: list[SuiteResult], outcome: SuiteOutcome) -> Trouble:
-    own = [each for each in members if each.outcome == outcome]
+def _trouble(members: list[SuiteResult], own: list[SuiteResult]) -> Trouble:
     ran = [each for each in members if each.outcome in _RAN]
     cells = _Cells.of(ran)
     messages = (
@@ -308,7 +348,7 @@ def _trouble(members: list[SuiteResult], outcome: SuiteOutcome) -> Trouble:
         for reason, results in by(own, lambda each: each.reason or NO_REASON).items()
     )
     return Trouble(
-        outcome,
+        own[0].outcome,
         own[0].store,
         own[0].case,
         own[0].group,
@@ -339,13 +379,28 @@ def heading(trouble: Trouble) -> str:
 def excuses(report: Report, outcome: SuiteOutcome) -> tuple[Excuse, ...]:
     """Return the cases with `outcome` by store, reason and cells, most cells first."""
     stores = by(report.suite, lambda each: each.store)
-    every = [excuse for members in stores.values() for excuse in _excuses(members, outcome)]
+    every = [
+        excuse
+        for members in stores.values()
+        for excuse in _excuses(members, [each for each in members if each.outcome == outcome])
+    ]
     return tuple(sorted(every, key=lambda each: -len(each.results)))
 
 
-def _excuses(members: list[SuiteResult], outcome: SuiteOutcome) -> Iterator[Excuse]:
+def fixed(report: Report) -> tuple[Excuse, ...]:
+    """Return the cases that failed in the baseline and pass now by store and cells, most first."""
+    had = {} if report.baseline is None else by(report.baseline.fixed_suite, identity)
+    stores = by(report.suite, lambda each: each.store) if had else {}
+    every = [
+        excuse
+        for members in stores.values()
+        for excuse in _excuses(members, [each for each in members if identity(each) in had])
+    ]
+    return tuple(sorted(every, key=lambda each: -len(each.results)))
+
+
+def _excuses(members: list[SuiteResult], own: Iterable[SuiteResult]) -> Iterator[Excuse]:
     cells = _Cells.of(members)
-    own = (each for each in members if each.outcome == outcome)
     by_case = by(own, lambda each: (each.reason or NO_REASON, each.case))
     places = {key: frozenset(map(cells.place, found)) for key, found in by_case.items()}
     for keys in by(by_case, lambda key: (key[0], places[key])).values():

@@ -95,7 +95,9 @@ def render(report: Report, look: Look | None = None) -> str:
     _add_environments(page, report, grid, numbered=table.numbered)
     _add_servers(page, report)
     _add_table(page, grid, table)
-    _add_breaks(page, report)
+    for title, cells in sentences.break_lists(report).items():
+        _add_groups(page, report, cells, title)
+    _add_fixed(page, report)
     _add_known(page, report)
     _add_drifted(page, report)
     _add_limits(page, report)
@@ -120,6 +122,8 @@ def _add_head(page: Page, report: Report) -> None:
         page.add(f"{sentences.tally(report)}.")
     if report.cells or report.suite:
         page.add(sentences.consequence(report))
+    if comparison := sentences.comparison(report):
+        page.add(comparison)
     if sentences.missing(report):
         page.add((sentences.missing(report), "yellow"))
 
@@ -241,11 +245,6 @@ def _add_table(page: Page, grid: Grid, table: _Table) -> None:
             page.add((f"{symbol} {mark}", _STYLES[mark]), f": {meaning}", indent=2)
 
 
-def _add_breaks(page: Page, report: Report) -> None:
-    cells = grouping.breaks(report)
-    _add_groups(page, report, cells, f"Breaks ({len(cells):,})")
-
-
 def _add_drifted(page: Page, report: Report) -> None:
     cells = [cell for cell in report.cells if cell.outcome == "drifted"]
     title = f"Drifted ({len(cells):,}): writer and reader mean different things by the payload"
@@ -301,6 +300,13 @@ def _where(cell: Cell, report: Report) -> str:
 def _evidence(cell: Cell) -> str:
     others = sentences.other_places(cell)
     return sentences.evidence(cell) + (f" ({counted(others, 'other place')})" if others else "")
+
+
+def _add_fixed(page: Page, report: Report) -> None:
+    fixed = () if report.baseline is None else report.baseline.fixed
+    if fixed:
+        page.title(f"{grouping.FIXED} ({len(fixed):,})")
+        _add_findings(page, fixed)
 
 
 def _add_known(page: Page, report: Report) -> None:

@@ -40,8 +40,9 @@ def add(page: Page, report: Report) -> None:
     if strategy := suite.strategy(report):
         page.add(strategy)
     _add_grid(page, suite.grid(report, page.look.most(MOST_ROWS)))
-    for outcome, title in suite.TROUBLES.items():
-        _add_troubles(page, report, outcome, title)
+    for title, troubles in suite.trouble_lists(report).items():
+        _add_troubles(page, report, troubles, title)
+    _add_fixed(page, report)
     _add_excuses(page, report, "waived", "Waived cases")
     page.listing("Waivers of cases that fail no more", list(map(visible, report.stale_waivers)))
     _add_excuses(page, report, "skipped", "Cases that were not run")
@@ -104,10 +105,9 @@ def _counted(row: Row, outcomes: Sequence[SuiteOutcome]) -> list[Part]:
     ]
 
 
-def _add_troubles(page: Page, report: Report, outcome: SuiteOutcome, title: str) -> None:
-    troubles = suite.troubles(report, outcome)
+def _add_troubles(page: Page, report: Report, troubles: Sequence[Trouble], title: str) -> None:
     if troubles:
-        page.title(f"{title} ({report.suite_summary()[outcome]:,})")
+        page.title(title)
         page.blocks("case", troubles, lambda each: _add_trouble(page, report, each), MOST_LINES)
 
 
@@ -135,10 +135,20 @@ def _add_excuses(page: Page, report: Report, outcome: SuiteOutcome, title: str) 
         page.items(excuses, lambda each: _excuse(page, each))
 
 
+def _add_fixed(page: Page, report: Report) -> None:
+    fixed = suite.fixed(report)
+    if fixed:
+        page.title(f"{suite.FIXED} ({sum(len(each.results) for each in fixed):,})")
+        page.items(fixed, lambda each: _cases(page, each))
+
+
 def _excuse(page: Page, excuse: Excuse) -> str:
+    return f"{_cases(page, excuse)}: {visible(excuse.reason, MESSAGE)}"
+
+
+def _cases(page: Page, excuse: Excuse) -> str:
     where = "" if excuse.where.extent == "everywhere" else f", {_where(page, excuse.where)}"
-    cases = f"{visible(excuse.store, NAME)}: {page.look.names(excuse.cases)}{where}"
-    return f"{cases}: {visible(excuse.reason, MESSAGE)}"
+    return f"{visible(excuse.store, NAME)}: {page.look.names(excuse.cases)}{where}"
 
 
 def _add_absences(page: Page, report: Report) -> None:
