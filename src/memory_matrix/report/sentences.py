@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import starmap
 
 from memory_matrix.report import suite
@@ -16,6 +16,7 @@ from memory_matrix.report.baseline import cell_changes
 from memory_matrix.report.grouping import Group, breaks, groups
 from memory_matrix.report.model import (
     Cell,
+    Difference,
     EnvironmentRecord,
     Report,
     ServerRecord,
@@ -75,14 +76,14 @@ def _what_breaks(report: Report) -> str:
     return f"{reader} {verb} memory written by {writer}{more}"
 
 
-def break_lists(report: Report) -> dict[str, Sequence[Cell]]:
+def break_lists(report: Report) -> dict[str, tuple[Cell, ...]]:
     """Return the breaks that no `[[known]]` entry expects by the titles of their lists, new ones
     first where there is a baseline."""
     cells = breaks(report)
     if report.baseline is None:
         return {f"Breaks ({len(cells):,})": cells}
-    new = [cell for cell in cells if cell.new is not False]
-    still = [cell for cell in cells if cell.new is False]
+    new = tuple(cell for cell in cells if cell.new is not False)
+    still = tuple(cell for cell in cells if cell.new is False)
     return {f"New breaks ({len(new):,})": new, f"Still broken ({len(still):,})": still}
 
 
@@ -183,9 +184,13 @@ def evidence(cell: Cell) -> str:
         )
     if not cell.diff:
         return "no details were recorded"
-    first = cell.diff[0]
-    expected, got = visible(first.expected, _VALUE), visible(first.got, _VALUE)
-    return f"{visible(first.path, _VALUE)}: expected {expected}, got {got}"
+    return difference(cell.diff[0])
+
+
+def difference(each: Difference) -> str:
+    """Return in one line what was expected in one place, and what came."""
+    expected, got = visible(each.expected, _VALUE), visible(each.got, _VALUE)
+    return f"{visible(each.path, _VALUE)}: expected {expected}, got {got}"
 
 
 def other_places(cell: Cell) -> int:
@@ -213,7 +218,12 @@ def command(cell: Cell, report: Report) -> str:
 
 def suite_command(trouble: Trouble, report: Report) -> str:
     """Return the shell command that runs one of the cells of `trouble` alone."""
-    return _command("suite", trouble.terms, report, *map(_copyable, report.given))
+    return case_command(trouble.terms, report)
+
+
+def case_command(terms: Iterable[tuple[str, str]], report: Report) -> str:
+    """Return the shell command that runs the part of the suite that `terms` select."""
+    return _command("suite", terms, report, *map(_copyable, report.given))
 
 
 def _command(name: str, terms: Iterable[tuple[str, str]], report: Report, *given: str) -> str:
