@@ -39,18 +39,25 @@ def render(report: Report, *, limit: int = LIMIT) -> str:
     What does not fit is cut from the end of each section and counted; at least 4,000 bytes are
     needed for the verdict.
     """
-    head = _head(report)
-    compat, suite, packages = (
-        [section for section in sections if section.items]
-        for sections in (_sections(report), markdown_suite.sections(report), [_packages(report)])
-    )
-    room = limit - len(head.encode())
+    top = head(report)
+    compat, suite, packages = sections(report)
+    room = limit - len(top.encode())
     first = fitted(compat, room - min(size(suite), room // 2))
     rest = fitted([*suite, *packages], room - len(first.encode()))
-    return head + first + rest
+    return top + first + rest
 
 
-def _head(report: Report) -> str:
+def sections(report: Report) -> tuple[list[Section], list[Section], list[Section]]:
+    """Return what there is to say of compat, of the suite, and of what was installed."""
+    compat, suite, packages = (
+        [section for section in sections if section.items]
+        for sections in (_compat(report), markdown_suite.sections(report), [_packages(report)])
+    )
+    return compat, suite, packages
+
+
+def head(report: Report) -> str:
+    """Return the verdict as a heading, and the facts below it."""
     facts = [f"{sentences.tally(report)}."] if report.cells else []
     if report.cells or report.suite:
         facts.append(sentences.consequence(report))
@@ -60,7 +67,7 @@ def _head(report: Report) -> str:
     return f"## {prose(sentences.verdict(report))}\n" + (f"\n{prose(text)}\n" if text else "")
 
 
-def _sections(report: Report) -> Iterator[Section]:
+def _compat(report: Report) -> Iterator[Section]:
     grid = grouping.grid(report, MOST_ENVIRONMENTS)
     yield _environments(report)
     yield _servers(report)
@@ -87,7 +94,7 @@ def _environments(report: Report) -> Section:
     if len(records) > MOST_ROWS:
         rows.append(f"\n… and {len(records) - MOST_ROWS:,} more: see report.json.\n")
     columns = "| name | Python | packages | variables |\n|---|---|---|---|\n"
-    return Section("Environments", rows, columns)
+    return Section("Environments", rows, columns, aside=True)
 
 
 def _environment(environment: EnvironmentRecord) -> str:
@@ -110,7 +117,7 @@ def _servers(report: Report) -> Section:
         for each in report.servers
         if each.status == "ready"
     ]
-    return Section("Servers", rows, columns)
+    return Section("Servers", rows, columns, aside=True)
 
 
 def _grid(grid: Grid) -> str:
@@ -253,7 +260,7 @@ def _packages(report: Report) -> Section:
         for each in grouping.ready(report)
         if each.packages
     ]
-    return Section("Installed packages", lines)
+    return Section("Installed packages", lines, aside=True)
 
 
 def _versions(environment: EnvironmentRecord) -> list[str]:

@@ -26,11 +26,21 @@ class Section:
     items: Sequence[str]
     columns: str = ""
     """The head of a table, where the items are its rows."""
+    aside: bool = False
+    """Whether it is looked up rather than read: what was compared, not what came of it."""
+    is_folded: bool = False
 
     @property
     def head(self) -> str:
         """What stands before the first item."""
+        if self.is_folded:
+            return f"\n<details><summary>{self.title}</summary>\n\n{self.columns}"
         return f"\n### {self.title}\n\n{self.columns}"
+
+    @property
+    def foot(self) -> str:
+        """What stands after the last item."""
+        return "\n</details>\n" if self.is_folded else ""
 
 
 def code(text: str, limit: int = NAME, *, in_table: bool = False) -> str:
@@ -107,7 +117,8 @@ def table_code(text: str, limit: int = NAME) -> str:
 def size(sections: Iterable[Section]) -> int:
     """Return the bytes that `fitted` needs for all of `sections`."""
     return sum(
-        _CUT_ROOM + sum(len(piece.encode()) for piece in (section.head, *section.items))
+        _CUT_ROOM
+        + sum(len(piece.encode()) for piece in (section.head, *section.items, section.foot))
         for section in sections
     )
 
@@ -124,11 +135,13 @@ def _fitted(sections: Sequence[Section], room: int) -> Iterator[str]:
         yield section.head + "".join(section.items[:kept]) if kept else f"\n### {section.title}\n"
         if kept < len(section.items):
             yield f"\n… and {len(section.items) - kept:,} more: see report.json.\n"
+        if kept:
+            yield section.foot
 
 
 def _fitting(section: Section, room: int) -> tuple[int, int]:
     """Return how many items of `section` have room, and the bytes that it takes with them."""
-    taken = len(section.head.encode())
+    taken = len(f"{section.head}{section.foot}".encode())
     for number, item in enumerate(section.items):
         grown = taken + len(item.encode())
         if grown > room:

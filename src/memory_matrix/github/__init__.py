@@ -1,0 +1,1 @@
+"""GitHub Actions: workflow commands, annotations, the job summary, and the action's own entry."""
