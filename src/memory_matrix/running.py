@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memory_matrix import __version__
-from memory_matrix.environments.build import build_all
+from memory_matrix.environments.build import BuildEvent, build_all
 from memory_matrix.environments.model import Environment, Unavailable
+from memory_matrix.matrix.digest import digest
 from memory_matrix.matrix.model import EnvironmentSpec, Matrix
 from memory_matrix.matrix.select import Selection
 from memory_matrix.progress import Progress
@@ -35,21 +37,49 @@ def build(
 ) -> tuple[Environment | Unavailable, ...]:
     """Return the environments of `specs`, in their order, and show how far that is."""
     with progress.environments([spec.name for spec in specs]) as on_event:
-        return build_all(
+        clock = _Clock(on_event)
+        had = build_all(
             specs,
             cache=options.cache,
             root=matrix.root,
             jobs=options.jobs,
             download=options.download,
             refresh=options.refresh,
-            on_event=on_event,
+            on_event=clock,
         )
+    return tuple(map(clock.timed, had))
 
 
-def stops(had: Sequence[object], options: RunOptions) -> bool:
+def stops(had: Sequence[object], *, strict: bool) -> bool:
     """Say whether what could not be had ends the run: all of it, or with `strict` any."""
-    missing = sum(isinstance(each, Unavailable | UnavailableServer) for each in had)
-    return missing > 0 and (options.strict or missing == len(had))
+    missing = sum(map(_is_missing, had))
+    return missing > 0 and (strict or missing == len(had))
+
+
+def _is_missing(had: object) -> bool:
+    if isinstance(had, EnvironmentRecord):
+        return had.status != "ready"
+    return isinstance(had, Unavailable | UnavailableServer)
+
+
+class _Clock:
+    """Hears how environments are built, and knows how long each of them took."""
+
+    def __init__(self, on_event: Callable[[BuildEvent], None]) -> None:
+        self._on_event = on_event
+        self._heard: dict[str, list[float]] = {}
+
+    def __call__(self, event: BuildEvent) -> None:
+        if event.state != "waiting":
+            self._heard.setdefault(event.environment, []).append(time.monotonic())
+        self._on_event(event)
+
+    def timed(self, had: Environment | Unavailable) -> Environment | Unavailable:
+        """Return `had` with how long it took."""
+        if isinstance(had, Unavailable):
+            return had
+        heard = self._heard[had.spec.name]
+        return replace(had, seconds=round(heard[-1] - heard[0], 2))
 
 
 def empty_report(
@@ -59,13 +89,19 @@ def empty_report(
 ) -> Report:
     """Return a report of what was had, with no cells and no cases yet."""
     return Report(
-        environments=tuple(_environment_record(each) for each in had),
-        servers=tuple(_server_record(each) for each in servers),
+        environments=tuple(map(environment_record, had)),
+        servers=tuple(map(server_record, servers)),
         fail_on=matrix.compat.fail_on,
         directions=matrix.compat.directions,
         version=__version__,
-        matrix=None if matrix.source is None else _shown(matrix.source),
+        matrix=shown_source(matrix),
+        digest=digest(matrix),
     )
+
+
+def shown_source(matrix: Matrix) -> str | None:
+    """Return the matrix file as a user in this folder would name it; None for the built-in matrix."""
+    return None if matrix.source is None else _shown(matrix.source)
 
 
 def _shown(path: Path) -> str:
@@ -74,7 +110,8 @@ def _shown(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def _environment_record(had: Environment | Unavailable) -> EnvironmentRecord:
+def environment_record(had: Environment | Unavailable) -> EnvironmentRecord:
+    """Return what reports say of an environment."""
     spec = had.spec
     if isinstance(had, Unavailable):
         return EnvironmentRecord(
@@ -87,11 +124,17 @@ def _environment_record(had: Environment | Unavailable) -> EnvironmentRecord:
             interpreter_missing=had.interpreter_missing,
         )
     return EnvironmentRecord(
-        spec.name, had.python, had.packages, "ready", None, spec.packages, dict(spec.env)
+        spec.name,
+        had.python,
+        had.packages,
+        requires=spec.packages,
+        env=dict(spec.env),
+        seconds={"build": had.seconds},
     )
 
 
-def _server_record(had: Server | UnavailableServer) -> ServerRecord:
+def server_record(had: Server | UnavailableServer) -> ServerRecord:
+    """Return what reports say of a server."""
     source = had.source
     if isinstance(had, UnavailableServer):
         return ServerRecord(source.name, source.kind, None, source.text, "unavailable", had.reason)

@@ -28,7 +28,7 @@ _NO_MATRIX_OF_SUITE = (
 
 def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
     """Return the matrix file's matrix, or the built-in one; with `alone`, that of the suite alone."""
-    from memory_matrix.matrix import read
+    from memory_matrix.matrix import digest, read
 
     source = options.config or read.find(Path.cwd())
     if source is not None:
@@ -38,7 +38,7 @@ def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
         print(_NO_MATRIX_OF_SUITE if alone else _NO_MATRIX, file=sys.stderr)
     if getattr(options, "fail_on", None):
         matrix = replace(matrix, compat=replace(matrix.compat, fail_on=options.fail_on))
-    return matrix
+    return replace(matrix, whole=digest.digest(matrix))
 
 
 def selected_matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:

@@ -50,10 +50,10 @@ def run_compat(matrix: Matrix, options: RunOptions, progress: Progress) -> Repor
     with ExitStack() as stack:
         folder = stack.enter_context(run_folder())
         had = build(matrix, matrix.environments, options, progress)
-        if stops(had, options):
+        if stops(had, strict=options.strict):
             return empty_report(matrix, had, ())
         servers = _start(matrix, folder, options, progress, stack)
-        if stops(servers, options):
+        if stops(servers, strict=options.strict):
             return empty_report(matrix, had, servers)
         return _compat(matrix, options, progress, _workshop(matrix, folder, options), had, servers)
 
@@ -76,7 +76,7 @@ def _compat(
     with progress.phase("Reading", count_steps(writes, variants) * len(readers)) as step:
         reads = read_all(workshop, readers, writes, variants, step)
     had = _without_broken(had, writes, reads)
-    if stops(had, options):
+    if stops(had, strict=options.strict):
         return empty_report(matrix, had, servers)
     evidence = _evidence(matrix, workshop, had, writes, variants, reads)
     known = in_force(matrix.known, _today())

@@ -24,6 +24,8 @@ class Environment:
     """Its virtual environment in the cache."""
     cached: bool = False
     """Whether it was there already, so that this run built nothing."""
+    seconds: float = 0.0
+    """How long that took."""
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,8 @@ class Matrix:
     known: tuple[Known, ...] = ()
     servers: tuple[ServerSource, ...] = ()
     suite: SuiteOptions = field(default_factory=SuiteOptions)
+    whole: str = ""
+    """The digest of the whole matrix that this is a part of; empty where this is all there is."""
 
 
 def mask_password(url: str) -> str:

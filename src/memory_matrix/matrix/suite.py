@@ -54,6 +54,12 @@ class SuiteProcess:
     redis: ServerSource | None
     cells: tuple[SuiteCell, ...]
 
+    @property
+    def name(self) -> str:
+        """Return which one it is, such as `next on pg17, redis:8.0`."""
+        servers = ", ".join(each.name for each in (self.postgres, self.redis) if each is not None)
+        return f"{self.environment.name} on {servers}" if servers else self.environment.name
+
 
 @dataclass(frozen=True)
 class Suite:

@@ -68,6 +68,8 @@ class EnvironmentRecord:
     suite_packages: Mapping[str, str] = field(default_factory=dict)
     """Where compat and the suite both ran: what the suite's own environment had otherwise than
     `packages`, since pytest and the servers' clients were resolved with them."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long it took to `build` it, and its workers to `write` and to `read`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +194,10 @@ class MissingPart:
 
     part: Part
     name: str
-    """What was to run: a reader, `next`, or an environment on servers, `next on pg17, redis:8.0`."""
+    """What was to run: `next as writer`, `next as reader`, or an environment of the suite on servers,
+    `next on pg17, redis:8.0`."""
     shard: str
-    """The shard that had it, `2/4`."""
+    """The shard that had it, `2/4`; empty where that is not known either."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +247,8 @@ class Report:
     """Which part of the matrix this is, `2/4`; None for all of it, or what --select left."""
     missing: tuple[MissingPart, ...] = ()
     """Of a merged report: what no shard reported. It fails the run."""
+    merged: tuple[str, ...] = ()
+    """Of a merged report: what it was made of, such as `compat write 1/3`."""
     baseline: Baseline | None = None
     """None where the run was compared with no earlier one."""
     locations: Mapping[str, str] = field(default_factory=dict)
@@ -280,6 +285,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "digest": report.digest,
         "shard": report.shard,
         "missing": [_plain(item) for item in report.missing],
+        "merged": list(report.merged),
         "baseline": None if report.baseline is None else baseline_to_json(report.baseline),
         "locations": dict(report.locations),
         "fail_on": report.fail_on,

@@ -71,7 +71,7 @@ def run_suite(
         had = replace(
             had, environments=tuple(map(_as_asked, had.environments, matrix.environments))
         )
-        if stops(had.environments, options):
+        if stops(had.environments, strict=options.strict):
             return had.report(matrix)
         address = stack.enter_context(serve(folder, options.cache))
         bench = Bench(
@@ -94,7 +94,7 @@ def _suite(bench: Bench, options: RunOptions, progress: Progress, had: _Had) -> 
     planned = plan_suite(matrix, needs, options.selection)
     _refuse_unserved(matrix, planned)
     had = replace(had, stores=records, servers=_started(bench, planned, matrix, progress))
-    if stops(had.servers, options):
+    if stops(had.servers, strict=options.strict):
         return had.report(matrix)
     results = tuple(_results(bench, options, progress, had, planned))
     return replace(
