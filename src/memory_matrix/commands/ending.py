@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_matrix.commands.preparing import is_strict
@@ -17,6 +20,7 @@ def ended(report: Report, options: argparse.Namespace) -> int:
     """Show and write what a run found, and return its exit code."""
     from memory_matrix.report import files, sentences
 
+    report = compared(report, options)
     try:
         print_report(report, options)  # first: a full disk must not cost the findings
     finally:  # nobody reading them must not cost the report
@@ -24,7 +28,45 @@ def ended(report: Report, options: argparse.Namespace) -> int:
     if not options.quiet:
         print(sentences.verdict(report), file=sys.stderr)  # the first line has scrolled away
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
+    remember(report, options)
     return exit_code(report, strict=is_strict(options))
+
+
+def compared(report: Report, options: argparse.Namespace) -> Report:
+    """Return the report with what is new against the baseline, where one is named."""
+    from memory_matrix.report.baseline import compare
+
+    if options.baseline is None:
+        return report
+    return compare(report, options.baseline.report, options.baseline.source)
+
+
+def remember(report: Report, options: argparse.Namespace) -> None:
+    """Add the numbers of the run to the history, where one is named.
+
+    Raises:
+        UsageError: the file is no history.
+        MemoryMatrixError: it cannot be written.
+    """
+    from memory_matrix.report import history
+
+    if options.history is not None:
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        history.append(options.history, history.entry(report, time=now, commit=_commit()))
+
+
+def _commit() -> str | None:
+    """Return the commit that is checked out here, as GitHub or git say."""
+    from memory_matrix.environments.processes import Runner
+    from memory_matrix.environments.sources import Git
+
+    if sha := os.environ.get("GITHUB_SHA"):
+        return sha
+    try:
+        done = Git(Path.cwd(), Runner())("rev-parse", "--verify", "HEAD")
+    except OSError:  # there is no git here
+        return None
+    return None if done.code else done.stdout.strip()
 
 
 def exit_code(report: Report, *, strict: bool) -> int:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from memory_matrix.errors import UsageError
 from memory_matrix.report.formats import ALWAYS, FORMATS
+
+if TYPE_CHECKING:
+    from memory_matrix.report.model import Report
 
 COMPAT_TERMS = "writer=old reader=new serializer=pickle payload=tool_calls"
 SUITE_TERMS = "store=PostgresStore case=ttl_* server=pg17"
@@ -135,7 +139,56 @@ def add_report_options(command: argparse.ArgumentParser) -> None:
         "--fail-on", choices=("new-breaks", "break", "drifted", "changed", "never"),
         help="what ends the run with exit code 1 (default: the matrix file's compat.fail-on)",
     )  # fmt: skip
+    add_comparing(group)
     add_volume(group)
+
+
+def add_comparing(group: argparse._ActionsContainer) -> None:
+    """Add what the report is compared with, and where its numbers are kept."""
+    group.add_argument(
+        "--baseline", type=earlier, metavar="PATH",
+        help="the report.json of an earlier run, or its folder: say what is new and what is fixed",
+    )  # fmt: skip
+    group.add_argument(
+        "--history", type=history, metavar="FILE",
+        help="add a line of JSON with the numbers of this run to this file",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier report, read before the run takes its time, and perhaps its place."""
+
+    source: str
+    """As the user named it."""
+    report: Report
+
+
+def earlier(text: str) -> Earlier:
+    """Return the report at the path `text`.
+
+    Raises:
+        UsageError: there is none that can be read.
+    """
+    from memory_matrix.report import files
+
+    try:
+        return Earlier(text, files.load(Path(text)))
+    except UsageError as error:
+        raise UsageError(f"--baseline: {error}") from None
+
+
+def history(text: str) -> Path:
+    """Return the path `text`, to which the numbers of a run can be added.
+
+    Raises:
+        UsageError: something else is there, or nothing can be made there.
+    """
+    from memory_matrix.report.history import check
+
+    path = Path(text)
+    check(path)
+    return path
 
 
 def add_volume(command: argparse._ActionsContainer) -> None:

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_matrix.commands.ending import print_report
+from memory_matrix.commands.ending import compared, print_report, remember
 from memory_matrix.commands.options import (
     Commands,
     Parser,
+    add_comparing,
     add_volume,
     command,
 )
@@ -60,6 +61,8 @@ def add(commands: Commands) -> Parser:
         "-o", "--output", type=Path, metavar="FILE",
         help="write it to this file, in place of what is there (default: standard output)",
     )  # fmt: skip
+    made.add_argument("--label", metavar="TEXT", help="what a badge stands for; for --format badge")
+    add_comparing(made)
     add_volume(made)
     return made
 
@@ -68,7 +71,9 @@ def call(options: argparse.Namespace) -> int:
     """Do it, and return the exit code."""
     from memory_matrix.report import files
 
-    report = files.load(options.source)
+    if options.label is not None and options.format != "badge":
+        raise UsageError(f"--label is for --format badge; {options.format} has no label.")
+    report = compared(files.load(options.source), options)
     if options.output is not None:
         _refuse_to_lose(options)
         files.write_one(_pieces(report, options), options.output)
@@ -76,6 +81,7 @@ def call(options: argparse.Namespace) -> int:
         print_report(report, options)
     else:
         _print(_pieces(report, options))
+    remember(report, options)
     return 0
 
 
@@ -85,6 +91,10 @@ def _pieces(report: Report, options: argparse.Namespace) -> Iterable[str]:
         from memory_matrix.report.page import Look
 
         return (terminal.render(report, Look(width=100, verbose=True)),)
+    if options.label is not None:
+        from memory_matrix.report import badge
+
+        return (badge.render(report, options.label),)
     return FORMATS[options.format].pieces(report)
 
 

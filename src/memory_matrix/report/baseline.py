@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from memory_matrix.report.grouping import by
+from memory_matrix.report.grouping import by, unavailable
 from memory_matrix.report.model import Baseline, Cell, Outcome, Report, SuiteOutcome, SuiteResult
 from memory_matrix.report.visible import counted
 
@@ -156,11 +156,7 @@ def _notes(report: Report, earlier: Report) -> Iterator[str]:
             "The baseline is of another matrix: what it did not have counts as new, and what this"
             " one does not have is neither fixed nor still there."
         )
-    parts = {
-        "part": len(earlier.missing),
-        "environment": len({e.name for e in earlier.environments if e.status == "unavailable"}),
-        "server": len({e.name for e in earlier.servers if e.status == "unavailable"}),
-    }
+    parts = {"part": len(earlier.missing), **unavailable(earlier)}
     lacking = [counted(number, noun) for noun, number in parts.items() if number]
     if lacking:
         yield f"The baseline lacks {', '.join(lacking)}: what broke there counts as new."

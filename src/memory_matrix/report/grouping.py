@@ -10,7 +10,14 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from memory_matrix.report.model import Cell, EnvironmentRecord, PayloadRecord, Report
+from memory_matrix.report.model import (
+    Cell,
+    EnvironmentRecord,
+    PayloadRecord,
+    Report,
+    ServerRecord,
+    StoreRecord,
+)
 from memory_matrix.report.visible import counted
 
 Mark = Literal[
@@ -186,6 +193,19 @@ def breaks(report: Report) -> tuple[Cell, ...]:
 def ready(report: Report) -> tuple[EnvironmentRecord, ...]:
     """Return the environments that could be had."""
     return tuple(each for each in report.environments if each.status == "ready")
+
+
+def unavailable(report: Report) -> dict[str, int]:
+    """Return how many environments, servers and stores could not be had, by what they are."""
+    kinds: dict[str, Iterable[EnvironmentRecord | ServerRecord | StoreRecord]] = {
+        "environment": report.environments,
+        "server": report.servers,
+        "store": report.stores,
+    }
+    return {
+        noun: len({each.name for each in records if each.status == "unavailable"})
+        for noun, records in kinds.items()
+    }
 
 
 def grid(report: Report, most: int) -> Grid:

@@ -9,18 +9,15 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable
-from itertools import starmap
 
 from memory_matrix.report import suite
 from memory_matrix.report.baseline import cell_changes
-from memory_matrix.report.grouping import Group, breaks, groups
+from memory_matrix.report.grouping import Group, breaks, groups, unavailable
 from memory_matrix.report.model import (
     Cell,
     Difference,
     EnvironmentRecord,
     Report,
-    ServerRecord,
-    StoreRecord,
     failing,
     failing_suite,
 )
@@ -148,16 +145,7 @@ def _rule(report: Report) -> str:
 
 def missing(report: Report) -> str:
     """Return in one sentence what could not be had; nothing where all could."""
-    records: dict[str, Iterable[EnvironmentRecord | ServerRecord | StoreRecord]] = {
-        "environment": report.environments,
-        "server": report.servers,
-        "store": report.stores,
-    }
-    parts = [
-        counted(number, noun)
-        for noun, every in records.items()
-        if (number := len({each.name for each in every if each.status == "unavailable"}))
-    ]
+    parts = [counted(number, noun) for noun, number in unavailable(report).items() if number]
     text = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
     return f"{text} could not be had." if text else ""
 
@@ -227,7 +215,7 @@ def case_command(terms: Iterable[tuple[str, str]], report: Report) -> str:
 
 
 def _command(name: str, terms: Iterable[tuple[str, str]], report: Report, *given: str) -> str:
-    select = " ".join(starmap(term, terms))
+    select = " ".join(f"{key}={select_value(value)}" for key, value in terms)
     return shlex.join([*command_words(name, report), *given, "--select", select])
 
 
@@ -238,9 +226,9 @@ def command_words(name: str, report: Report) -> tuple[str, ...]:
     return ("memory-matrix", name, *named)
 
 
-def term(key: str, value: str) -> str:
-    """Return the term of --select that `key` has `value`, not yet quoted for a shell."""
-    return f"{key}={_quoted(_copyable(value))}"
+def select_value(value: str) -> str:
+    """Return `value` as a term of --select takes it, not yet quoted for a shell."""
+    return _quoted(_copyable(value))
 
 
 def _copyable(text: str) -> str:
