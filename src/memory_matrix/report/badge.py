@@ -81,7 +81,7 @@ def _gaps(report: Report) -> Iterator[str]:
     cases = report.suite_summary()
     numbers = {
         "missing": len(report.missing),
-        "unavailable": sum(unavailable(report).values()),
+        "unavailable": sum(map(len, unavailable(report).values())),
         "skipped": report.summary()["skipped"] + cases["skipped"],
         "not run": cases["error"],
     }

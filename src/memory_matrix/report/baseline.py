@@ -156,8 +156,10 @@ def _notes(report: Report, earlier: Report) -> Iterator[str]:
             "The baseline is of another matrix: what it did not have counts as new, and what this"
             " one does not have is neither fixed nor still there."
         )
-    parts = {"part": len(earlier.missing), **unavailable(earlier)}
-    lacking = [counted(number, noun) for noun, number in parts.items() if number]
+    now = unavailable(report)
+    parts = {noun: names - now[noun] for noun, names in unavailable(earlier).items()}
+    parts["part"] = frozenset({each.name for each in earlier.missing})
+    lacking = [counted(len(names), noun) for noun, names in parts.items() if names]
     if lacking:
         yield f"The baseline lacks {', '.join(lacking)}: what broke there counts as new."
     if earlier.shard is not None:

@@ -74,6 +74,9 @@ LIMITS: Mapping[str, frozenset[str]] = {
 FIXED = "Fixed since the baseline"
 """The title of the breaks that the baseline had and this run has not."""
 
+STALE = "Known entries that excuse nothing"
+"""The title of `stale_known`: entries that ran out, or match no break any more."""
+
 _SEVERITY = {mark: number for number, mark in enumerate(MEANINGS)}
 
 Item = TypeVar("Item")
@@ -195,15 +198,15 @@ def ready(report: Report) -> tuple[EnvironmentRecord, ...]:
     return tuple(each for each in report.environments if each.status == "ready")
 
 
-def unavailable(report: Report) -> dict[str, int]:
-    """Return how many environments, servers and stores could not be had, by what they are."""
+def unavailable(report: Report) -> dict[str, frozenset[str]]:
+    """Return the names of environments, servers and stores that could not be had, by what they are."""
     kinds: dict[str, Iterable[EnvironmentRecord | ServerRecord | StoreRecord]] = {
         "environment": report.environments,
         "server": report.servers,
         "store": report.stores,
     }
     return {
-        noun: len({each.name for each in records if each.status == "unavailable"})
+        noun: frozenset(each.name for each in records if each.status == "unavailable")
         for noun, records in kinds.items()
     }
 

@@ -79,7 +79,7 @@ def entry(report: Report, *, time: str, commit: str | None) -> Entry:
         fixed_cases=_fixed(of_cases),
         errors=suite["error"],
         missing=len(report.missing),
-        unavailable=sum(unavailable(report).values()),
+        unavailable=sum(map(len, unavailable(report).values())),
     )
 
 

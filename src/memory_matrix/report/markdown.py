@@ -85,7 +85,7 @@ def _compat(report: Report) -> Iterator[Section]:
     if report.cells:
         yield listing("Payloads that were not written", _problems(report))
         stale = [code(each, 1000) for each in report.stale_known]
-        yield listing("Known breaks that break no more", stale)
+        yield listing(grouping.STALE, stale)
 
 
 def _environments(report: Report) -> Section:

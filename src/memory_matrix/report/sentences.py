@@ -145,7 +145,7 @@ def _rule(report: Report) -> str:
 
 def missing(report: Report) -> str:
     """Return in one sentence what could not be had; nothing where all could."""
-    parts = [counted(number, noun) for noun, number in unavailable(report).items() if number]
+    parts = [counted(len(names), noun) for noun, names in unavailable(report).items() if names]
     text = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
     return f"{text} could not be had." if text else ""
 

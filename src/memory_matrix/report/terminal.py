@@ -363,7 +363,7 @@ def _add_problems(page: Page, report: Report) -> None:
         for each in grouping.problems(report.payloads)
     ]
     page.listing("Payloads that were not written", lines)
-    page.listing("Known breaks that break no more", [visible(each) for each in report.stale_known])
+    page.listing(grouping.STALE, [visible(each) for each in report.stale_known])
 
 
 def _add_unavailable(page: Page, report: Report) -> None:

@@ -226,9 +226,11 @@ def test_a_baseline_that_is_not_whole_says_so() -> None:
         missing=(MissingPart("compat", "next", "2/3"), MissingPart("compat", "old", "2/3")),
         shard="1/3",
     )
+    both = replace(earlier, missing=(), shard=None)
+    assert compared(both, both)[1].notes == ()
     _, baseline = compared(Report(), earlier)
     assert baseline.notes == (
-        "The baseline lacks 2 parts, 1 environment, 1 server: what broke there counts as new.",
+        "The baseline lacks 1 environment, 1 server, 2 parts: what broke there counts as new.",
         "The baseline is shard 1/3 alone: what broke elsewhere counts as new.",
     )
 
