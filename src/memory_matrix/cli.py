@@ -16,6 +16,7 @@ from memory_matrix import __version__
 from memory_matrix.commands import modules
 from memory_matrix.commands.options import EXIT_CODES, Parser
 from memory_matrix.errors import MemoryMatrixError
+from memory_matrix.github import log
 
 INTERRUPTED = 130
 
@@ -51,17 +52,22 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; every error is one paragraph on stderr."""
     _prepare_streams()
+    with log.guarded_errors():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         with _signals():
             return _run(arguments)
     except MemoryMatrixError as error:
-        print(f"memory-matrix: error: {error}", file=sys.stderr)
+        _complain(str(error))
         return error.exit_code
     except OSError as error:
-        print(f"memory-matrix: error: {_about(error)}", file=sys.stderr)
+        _complain(_about(error))
         return MemoryMatrixError.exit_code
     except Exception as error:  # noqa: BLE001 - a defect of the tool must not pass for a finding
-        print(f"memory-matrix: error: {_about_defect(error)}", file=sys.stderr)
+        _complain(_about_defect(error))
         return MemoryMatrixError.exit_code
     except KeyboardInterrupt:
         print("memory-matrix: interrupted; everything it started is stopped.", file=sys.stderr)
@@ -81,6 +87,14 @@ def _run(arguments: Sequence[str] | None) -> int:
             _flush()
     except BrokenPipeError:  # nobody reads: `| head`
         return 128 + signal.SIGPIPE
+
+
+def _complain(text: str) -> None:
+    """Say what ended the run; a step of GitHub Actions shows it as its error."""
+    if log.is_github():
+        log.say("error", text)
+    else:
+        print(f"memory-matrix: error: {text}", file=sys.stderr)
 
 
 def _flush() -> None:

@@ -1,4 +1,7 @@
-"""Show how far a run is: bars on a terminal, a line per phase elsewhere, nothing when quiet."""
+"""Show how far a run is: bars on a terminal, a line per phase elsewhere, nothing when quiet.
+
+In the log of GitHub Actions, what is done on the way is folded away above the line of its phase.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,12 @@ if TYPE_CHECKING:
 Step = Callable[[str], None]
 """Called after each step with what it was for."""
 
-Style = Literal["bars", "lines", "nothing"]
+Style = Literal["bars", "lines", "groups", "nothing"]
+
+EVERY = 5.0
+"""Seconds between two lines of one phase in a group."""
+
+_Advance = Callable[[str, int], None]
 
 _FINAL = frozenset({"ready", "cached", "unavailable"})
 
@@ -38,7 +46,7 @@ class Progress:
             def step(_: str) -> None:
                 nonlocal done
                 done += 1
-                advance("")
+                advance("", done)
 
             yield step
         self._line(name, f"{done} step{'' if done == 1 else 's'}" if done else "done", started)
@@ -48,14 +56,12 @@ class Progress:
         """Show the building of environments; what is had already is only counted."""
         started = time.monotonic()
         final: dict[str, str] = {}
-        with self._bar("Environments", len(names)) as advance:
+        with self._bar("Environments", len(names), group="Building environments") as advance:
 
             def on_event(event: BuildEvent) -> None:
                 if event.state in _FINAL:
                     final[event.environment] = event.state
-                    advance("")
-                else:
-                    advance(f"{event.environment}: {event.state}")
+                advance(f"{event.environment}: {event.state}", len(final))
 
             yield on_event
         states = list(final.values())
@@ -63,18 +69,25 @@ class Progress:
         self._line("Environments", ", ".join(counts), started)
 
     @contextmanager
-    def _bar(self, name: str, total: int | None) -> Iterator[Callable[[str], None]]:
-        """Yield what moves a bar on by one step, or, given a text, shows what is being done."""
-        if self._style != "bars":
-            yield lambda _: None
-            return
+    def _bar(self, name: str, total: int | None, group: str = "") -> Iterator[_Advance]:
+        """Yield what is told what is being done, and how many steps are."""
+        if self._style == "bars":
+            with self._moving_bar(name, total) as advance:
+                yield advance
+        elif self._style == "groups":
+            with _group(group or name, total, self._stream) as advance:
+                yield advance
+        else:
+            yield lambda _doing, _done: None
+
+    @contextmanager
+    def _moving_bar(self, name: str, total: int | None) -> Iterator[_Advance]:
         with self._bars() as bars:
             bar = bars.add_task(name, total=total, doing="", count="")
 
-            def advance(doing: str) -> None:
-                bars.update(bar, advance=0 if doing else 1, doing=doing)
-                done = int(bars.tasks[0].completed)
-                bars.update(bar, count=f"{done}/{total}" if total else f"{done or ''}")
+            def advance(doing: str, done: int) -> None:
+                count = f"{done}/{total}" if total else f"{done or ''}"
+                bars.update(bar, completed=done, doing=doing, count=count)
 
             yield advance
 
@@ -100,3 +113,32 @@ class Progress:
     def _line(self, name: str, text: str, started: float) -> None:
         if self._style != "nothing":
             print(f"{name}: {text} ({time.monotonic() - started:.1f} s)", file=self._stream)
+
+
+@contextmanager
+def _group(name: str, total: int | None, stream: TextIO) -> Iterator[_Advance]:
+    """Fold away what is done and, now and then, how far it is; without a line there is no group."""
+    from memory_matrix.github.commands import endgroup, group
+    from memory_matrix.github.log import issue
+    from memory_matrix.report.visible import visible
+
+    last = time.monotonic()
+    opened = False
+
+    def advance(doing: str, done: int) -> None:
+        nonlocal last, opened
+        now = time.monotonic()
+        if not doing and now - last < EVERY:
+            return
+        last = now
+        if not opened:
+            issue(group(name), stream)
+            opened = True
+        count = f"{done:,} of {total:,}" if total else f"{done:,}"
+        print(visible(doing) or count, file=stream)
+
+    try:
+        yield advance
+    finally:
+        if opened:
+            issue(endgroup(), stream)

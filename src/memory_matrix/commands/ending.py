@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def ended(report: Report, options: argparse.Namespace) -> int:
     """Show and write what a run found, and return its exit code."""
+    from memory_matrix.github.reporting import told
     from memory_matrix.report import files, sentences
 
     report = compared(report, options)
@@ -28,8 +29,9 @@ def ended(report: Report, options: argparse.Namespace) -> int:
     if not options.quiet:
         print(sentences.verdict(report), file=sys.stderr)  # the first line has scrolled away
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
-    remember(report, options)
-    return exit_code(report, strict=is_strict(options))
+    with told(report, options):
+        remember(report, options)
+        return exit_code(report, strict=is_strict(options))
 
 
 def compared(report: Report, options: argparse.Namespace) -> Report:
@@ -119,6 +121,8 @@ def _refuse_nothing(report: Report) -> None:
 
 def print_report(report: Report, options: argparse.Namespace) -> None:
     """Print it as the terminal that this is can show it."""
+    from memory_matrix.github.log import guarded_output
     from memory_matrix.report import terminal
 
-    terminal.show(report, verbose=options.verbose)
+    with guarded_output():
+        terminal.show(report, verbose=options.verbose)

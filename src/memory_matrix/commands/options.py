@@ -141,6 +141,27 @@ def add_report_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_comparing(group)
     add_volume(group)
+    _add_github_options(command)
+
+
+def _add_github_options(command: argparse.ArgumentParser) -> None:
+    """Add what a step of GitHub Actions shows of the report besides its log."""
+    group = command.add_argument_group("GitHub Actions", "without effect elsewhere")
+    group.add_argument(
+        "--annotations", action=argparse.BooleanOptionalAction, default=None,
+        help="annotate what breaks where the code is (default: yes, but not for a shard)",
+    )  # fmt: skip
+    group.add_argument(
+        "--summary", action=argparse.BooleanOptionalAction, default=None,
+        help="add the report to the job summary (default: yes, but not for a shard)",
+    )  # fmt: skip
+    group.add_argument(
+        "--summary-title", metavar="TEXT", help="a heading for the job summary",
+    )  # fmt: skip
+    group.add_argument(
+        "--artifact", metavar="NAME",
+        help="the artifact that the workflow makes of the report folder: the summary points to it",
+    )  # fmt: skip
 
 
 def add_comparing(group: argparse._ActionsContainer) -> None:

@@ -28,14 +28,18 @@ _NO_MATRIX_OF_SUITE = (
 
 def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
     """Return the matrix file's matrix, or the built-in one; with `alone`, that of the suite alone."""
+    from memory_matrix.github import masks
     from memory_matrix.matrix import digest, read
 
+    given = (getattr(options, kind, None) or () for kind in ("postgres", "redis"))
+    masks.mask(chain.from_iterable(given))
     source = options.config or read.find(Path.cwd())
     if source is not None:
         matrix = read.read(source)
     else:
         matrix = (read.builtin_suite if alone else read.builtin_quick)(Path.cwd())
         print(_NO_MATRIX_OF_SUITE if alone else _NO_MATRIX, file=sys.stderr)
+    masks.mask(each.value for each in matrix.servers)
     if getattr(options, "fail_on", None):
         matrix = replace(matrix, compat=replace(matrix.compat, fail_on=options.fail_on))
     return replace(matrix, whole=digest.digest(matrix))
@@ -112,10 +116,13 @@ def is_strict(options: argparse.Namespace) -> bool:
 
 def shown_progress(options: argparse.Namespace) -> Progress:
     """Return what shows how far the run is."""
+    from memory_matrix.github import log
     from memory_matrix.progress import Progress
 
     if options.quiet:
         return Progress("nothing")
+    if log.is_github():
+        return Progress("groups")
     return Progress("bars" if sys.stderr.isatty() else "lines")
 
 

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO, cast
 
+from memory_matrix.github.commands import Annotation, Level
+
 _COMMAND = re.compile(r"((?:\A|[\r\n])[\s\ufeff\u200b]*:):")
 _OLD_COMMAND = "##["
 
@@ -68,6 +70,11 @@ def issue(line: str, stream: TextIO | None = None) -> None:
         stream.command(line)
     else:
         print(line, file=stream, flush=True)
+
+
+def say(level: Level, text: str) -> None:
+    """Show `text` as an annotation of the tool itself."""
+    issue(str(Annotation(level, text, "memory-matrix")))
 
 
 @contextmanager

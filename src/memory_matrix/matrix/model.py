@@ -19,6 +19,9 @@ Strategy = Literal["full", "pairwise", "axis-star"]
 CURRENT_PYTHON = "current"
 """A value of the `python` axis: the interpreter that runs memory-matrix."""
 
+SECRET = re.compile(r"pass|pwd|secret|token", re.IGNORECASE)
+"""Is in the name of each parameter of a URL that holds a password."""
+
 DEFAULT_STORES = ("memory_matrix.stores:PostgresStore", "memory_matrix.stores:RedisStore")
 """The reference stores, under test where the matrix file names none."""
 
@@ -164,6 +167,6 @@ def mask_password(url: str) -> str:
 
 def _mask_parameter(piece: str) -> str:
     for key in re.finditer(r"([^?\s=]+)(=?)", piece):
-        if key[2] and re.search(r"pass|pwd|secret|token", unquote(key[1]), re.IGNORECASE):
+        if key[2] and SECRET.search(unquote(key[1])):
             return f"{piece[: key.end()]}***"
     return piece

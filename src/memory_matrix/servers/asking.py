@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from memory_matrix.errors import UnavailableError
-from memory_matrix.matrix.model import ServerKind
+from memory_matrix.matrix.model import SECRET, ServerKind
 
 _POLL = 0.01
 _RECOVERING = re.compile(r"starting up|shutting down|recovery mode|not yet accepting connections")
@@ -106,7 +106,7 @@ def redis_client(url: str, *, timeout: float) -> Any:
 def without_secrets(message: object, url: str) -> str:
     """Return `message` in one line of at most 300 characters, without a password that `url` holds."""
     text = str(message)
-    for secret in _passwords(url):
+    for secret in passwords(url):
         # As a word of its own: a password such as "a" is a part of most words.
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
     return shortened(text)
@@ -168,7 +168,7 @@ def redis_errors(url: str) -> Iterator[None]:
         raise NotReadyError(without_secrets(error, url), refused=True) from None
 
 
-def _passwords(url: str) -> set[str]:
+def passwords(url: str) -> set[str]:
     """Return each password in `url`, as it stands there and decoded."""
     try:
         parts = urlsplit(url)
@@ -177,6 +177,6 @@ def _passwords(url: str) -> set[str]:
         return {url}
     for option in parts.query.split("&"):
         name, _, value = option.partition("=")
-        if name.lower().endswith("password"):
+        if SECRET.search(unquote(name)):
             raw.append(value)
     return {each for secret in raw for each in (secret, unquote(secret)) if each}
