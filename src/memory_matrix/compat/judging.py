@@ -33,6 +33,11 @@ _VARIES = re.compile(r"https?://\S+|\d+")
 
 _BREAKING = frozenset({"changed", "unreadable", "crashed"})
 
+_NO_OWN_CELL = (
+    "it is not as it was written, but the shard in which its writer reads is missing: whether it is a"
+    " break cannot be told"
+)
+
 Drift = Callable[[str, str], Sequence[Difference]]
 """Compares two descriptions, named by their digests, across environments."""
 
@@ -142,6 +147,8 @@ class _Judge:
         evidence = self._evidence
         for writer in evidence.environments:
             for reader in evidence.environments:
+                if reader not in evidence.reads:  # its shard is missing
+                    continue
                 if not evidence.selection.allows_pair(writer, reader):
                     continue
                 way = direction(evidence.environments[writer], evidence.environments[reader])
@@ -173,6 +180,8 @@ class _Judge:
         found = self._found(place.reader, place.meaning, key)
         if way is None or found.outcome not in _BREAKING:
             return self._cell(place, via, found, way=way)
+        if place.writer not in self._evidence.reads:
+            return self._cell(place, via, _skipped("load", _NO_OWN_CELL), way=way)
         own = self._found(place.writer, place.meaning, key)
         return self._cell(place, via, found, breaks=not self._same_way(found, own), way=way)
 

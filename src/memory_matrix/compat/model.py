@@ -44,6 +44,19 @@ class Written:
     error: Error | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one environment found in one payloads file."""
+
+    payloads: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    """Probes that have no payload."""
+    problem: str | None = None
+    """What its import raises."""
+    place: str = ""
+    """Where, such as `payloads.py:3: `."""
+
+
 @dataclass(frozen=True)
 class Writes:
     """All that one environment wrote."""
@@ -58,6 +71,11 @@ class Writes:
     """What its payloads import."""
     broken: str | None = None
     """Why the environment cannot be used at all."""
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    """By their names in the matrix file."""
+    serializers: tuple[str, ...] = ()
+    """Those that the environment has."""
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +116,4 @@ class Reads:
     environment: str
     results: Mapping[ReadKey, ReadResult] = field(default_factory=dict)
     broken: str | None = None
+    seconds: float = 0.0

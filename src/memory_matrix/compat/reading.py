@@ -30,6 +30,7 @@ class _Draft:
     broken: str | None = None
     starts: int = 0
     done: bool = False
+    seconds: float = 0.0
 
 
 def read_all(
@@ -49,9 +50,12 @@ def read_all(
     while pending := [draft for draft in drafts.values() if not draft.done]:
         tasks = [workshop.task(draft.environment, "read", **_rest(draft)) for draft in pending]
         for task, event in run_tasks(tasks, workshop.folder, workshop.parallel):
-            _hear(drafts[task.environment.spec.name], event, on_step)
+            draft = drafts[task.environment.spec.name]
+            draft.seconds += event.get("seconds", 0.0)
+            _hear(draft, event, on_step)
     return tuple(
-        Reads(draft.environment.spec.name, draft.results, draft.broken) for draft in drafts.values()
+        Reads(draft.environment.spec.name, draft.results, draft.broken, round(draft.seconds, 2))
+        for draft in drafts.values()
     )
 
 

@@ -44,6 +44,7 @@ class _Worker:
     task: Task
     process: subprocess.Popen[bytes]
     log: Path
+    started: float = field(default_factory=time.monotonic)
     heard: float = field(default_factory=time.monotonic)
     pending: bytes = b""
     given_up: bool = False
@@ -52,8 +53,8 @@ class _Worker:
 def run_tasks(tasks: Sequence[Task], folder: Path, parallel: int) -> Iterator[tuple[Task, Event]]:
     """Yield each event of each task as it comes, the last one of a task being `ended`.
 
-    `ended` has `status` and `log`, the end of what the worker printed. However this generator ends,
-    no worker is left.
+    `ended` has `status`, `seconds` until the worker's last word, and `log`, the end of what it
+    printed. However this generator ends, no worker is left.
 
     Raises:
         MemoryMatrixError: a worker cannot be started at all.
@@ -137,6 +138,7 @@ class _Started:
             "event": "ended",
             "status": process.wait(),
             "given_up": worker.given_up,
+            "seconds": worker.heard - worker.started,
             "log": _tail(worker.log),
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,14 @@ from memory_matrix.compat.events import (
     result_error,
     sentence,
 )
-from memory_matrix.compat.model import Meaning, Writes, Written
+from memory_matrix.compat.model import Meaning, Source, Writes, Written
 from memory_matrix.compat.workers import run_tasks
 from memory_matrix.compat.workshop import Workshop
 from memory_matrix.environments.model import Environment
 from memory_matrix.errors import UsageError
+from memory_matrix.matrix.model import CompatOptions
 from memory_matrix.matrix.problems import listed
+from memory_matrix.matrix.select import Selection
 from memory_matrix.report.model import Error
 
 
@@ -34,12 +36,13 @@ class _Draft:
     meanings: dict[str, Meaning] = field(default_factory=dict)
     written: dict[tuple[str, str], Written] = field(default_factory=dict)
     lacking: dict[str, Error] = field(default_factory=dict)
-    sources: dict[str, Event] = field(default_factory=dict)
-    serializers: set[str] = field(default_factory=set)
+    sources: dict[str, Source] = field(default_factory=dict)
+    serializers: dict[str, None] = field(default_factory=dict)
     modules: dict[str, None] = field(default_factory=dict)
     broken: str | None = None
     starts: int = 0
     done: bool = False
+    seconds: float = 0.0
     doing: str = "importing payloads and serializers"
 
 
@@ -48,15 +51,15 @@ def write_all(
     environments: Sequence[Environment],
     on_step: Callable[[str], None] = lambda _: None,
 ) -> tuple[Writes, ...]:
-    """Return what each environment wrote, in the order of `environments`.
+    """Return what each environment wrote, in the order of `environments`; `settled` comes after it.
 
     Raises:
-        UsageError: no environment can import a payload source or has a serializer, or two payload
-            sources define one payload.
+        UsageError: two payload sources define one payload.
     """
     workshop.blobs.mkdir(exist_ok=True)
     workshop.descriptions.mkdir(exist_ok=True)
     drafts = {environment.spec.name: _Draft(environment) for environment in environments}
+    labels = {source: label for label, source in workshop.payloads.items()}
     while pending := [draft for draft in drafts.values() if not draft.done]:
         tasks = [workshop.task(draft.environment, "write", **_rest(draft)) for draft in pending]
         for task, event in run_tasks(tasks, workshop.folder, workshop.parallel):
@@ -64,10 +67,26 @@ def write_all(
             _HEARD[event["event"]](draft, event)
             if event["event"] == "written":
                 on_step(draft.environment.spec.name)
-    _refuse_what_nobody_has(workshop, [draft for draft in drafts.values() if not draft.broken])
-    names = _payloads_by_source(drafts.values())
-    _refuse_empty_selection(workshop, [name for found in names.values() for name in found])
-    return tuple(_finished(draft, names) for draft in drafts.values())
+    return tuple(_finished(draft, labels) for draft in drafts.values())
+
+
+def settled(
+    writes: Sequence[Writes], compat: CompatOptions, selection: Selection, *, whole: bool = True
+) -> tuple[Writes, ...]:
+    """Return what all environments wrote, where each knows what it lacks that others have.
+
+    Without `whole` there are environments whose writes nobody knows: they may have what no other has.
+
+    Raises:
+        UsageError: no environment can import a payload source or has a serializer; or no payload is
+            selected.
+    """
+    if whole:
+        _refuse_what_nobody_has(compat, [each for each in writes if not each.broken])
+    names = _payloads_by_source(writes)
+    if whole:
+        _refuse_empty_selection(selection, [name for found in names.values() for name in found])
+    return tuple(_settled(each, names) for each in writes)
 
 
 def _rest(draft: _Draft) -> dict[str, Any]:
@@ -75,7 +94,7 @@ def _rest(draft: _Draft) -> dict[str, Any]:
     draft.starts += 1
     if draft.starts == 1:
         return {"preload": []}
-    names = [name for event in draft.sources.values() for name in event.get("payloads", ())]
+    names = [name for source in draft.sources.values() for name in source.payloads]
     finished = {
         name
         for name in draft.meanings
@@ -87,7 +106,13 @@ def _rest(draft: _Draft) -> dict[str, Any]:
 
 
 def _on_source(draft: _Draft, event: Event) -> None:
-    draft.sources[event["source"]] = event
+    error = event.get("error")
+    draft.sources[event["source"]] = Source(
+        payloads=tuple(event.get("payloads", ())),
+        unused=tuple(event.get("unused", ())),
+        problem=None if error is None else sentence(error),
+        place="" if error is None else error.get("place", ""),
+    )
 
 
 def _on_twice(_: _Draft, event: Event) -> None:
@@ -101,7 +126,7 @@ def _on_serializer(draft: _Draft, event: Event) -> None:
     if "error" in event:
         draft.lacking[event["serializer"]] = error_value(event["error"])
     else:
-        draft.serializers.add(event["serializer"])
+        draft.serializers[event["serializer"]] = None
 
 
 def _on_payload(draft: _Draft, event: Event) -> None:
@@ -146,6 +171,7 @@ def _on_done(draft: _Draft, _: Event) -> None:
 
 
 def _on_ended(draft: _Draft, event: Event) -> None:
+    draft.seconds += event["seconds"]
     if not draft.done and is_given_up(event, draft.starts):
         draft.done = True
         draft.broken = describe_end(event, draft.doing)
@@ -163,72 +189,73 @@ _HEARD: Mapping[str, Callable[[_Draft, Event], None]] = {
 }
 
 
-def _refuse_what_nobody_has(workshop: Workshop, drafts: Sequence[_Draft]) -> None:
-    if not drafts:
+def _refuse_what_nobody_has(compat: CompatOptions, writes: Sequence[Writes]) -> None:
+    if not writes:
         return
-    for label, source in workshop.payloads.items():
-        events = [draft.sources[source] for draft in drafts if source in draft.sources]
-        _refuse_source(label, events)
-    for label in workshop.serializers:
-        if not any(label in draft.serializers for draft in drafts):
-            why = next(draft.lacking[label] for draft in drafts if label in draft.lacking)
-            raise UsageError(
-                f"compat.serializers: no environment has {label!r}: {lacking_sentence(label, why)}"
-            )
+    for label in compat.payloads:
+        _refuse_source(label, [each.sources[label] for each in writes if label in each.sources])
+    for label in compat.serializers:
+        if not any(label in each.serializers for each in writes):
+            why = next(each.lacking[label] for each in writes if label in each.lacking)
+            raise UsageError(f"compat.serializers: no environment has {label!r}: {why}")
 
 
-def _refuse_empty_selection(workshop: Workshop, names: Sequence[str]) -> None:
-    selection = workshop.selection
+def _refuse_empty_selection(selection: Selection, names: Sequence[str]) -> None:
     if names and not any(selection.allows("payload", name) for name in names):
         raise UsageError(f"--select {selection} leaves no payload; there are {listed(names)}.")
 
 
-def _refuse_source(label: str, events: Sequence[Event]) -> None:
-    errors = [event["error"] for event in events if "error" in event]
-    if errors and len(errors) == len(events):
-        first = errors[0]
+def _refuse_source(label: str, found: Sequence[Source]) -> None:
+    problems = [each for each in found if each.problem is not None]
+    if problems and len(problems) == len(found):
+        first = problems[0]
         raise UsageError(
-            f"{label}: {first.get('place', '')}no environment can import this payloads file:"
-            f" {sentence(first)}"
+            f"{label}: {first.place}no environment can import this payloads file: {first.problem}"
         )
-    unused = (
-        set.intersection(*(set(event.get("unused", ())) for event in events)) if events else set()
-    )
-    if events and not errors and unused:
+    if problems or not found:
+        return
+    if unused := set.intersection(*(set(each.unused) for each in found)):
         name = min(unused)
         raise UsageError(f"{label}: probe_{name} has no payload_{name}; name it as its payload is.")
-    if events and not errors and not any(event["payloads"] for event in events):
+    if not any(each.payloads for each in found):
         raise UsageError(
             f"{label}: it defines no payload; add a function named payload_NAME that takes nothing"
             f" and returns the value of the payload NAME."
         )
 
 
-def _payloads_by_source(drafts: Iterable[_Draft]) -> dict[str, list[str]]:
+def _payloads_by_source(writes: Iterable[Writes]) -> dict[str, list[str]]:
     names: dict[str, dict[str, None]] = {}
-    for draft in drafts:
-        for source, event in draft.sources.items():
-            names.setdefault(source, {}).update(dict.fromkeys(event.get("payloads", ())))
-    return {source: list(found) for source, found in names.items()}
+    for each in writes:
+        for label, source in each.sources.items():
+            names.setdefault(label, {}).update(dict.fromkeys(source.payloads))
+    return {label: list(found) for label, found in names.items()}
 
 
-def _finished(draft: _Draft, names: Mapping[str, Sequence[str]]) -> Writes:
+def _settled(writes: Writes, names: Mapping[str, Sequence[str]]) -> Writes:
+    """Return what an environment wrote, payloads in one order; what others can import has failed."""
     failed = {
-        name: Meaning("failed", reason=f"{Path(source).name}: {sentence(event['error'])}")
-        for source, event in draft.sources.items()
-        if "error" in event
-        for name in names[source]
+        name: Meaning("failed", reason=f"{Path(label).name}: {source.problem}")
+        for label, source in writes.sources.items()
+        if source.problem is not None
+        for name in names[label]
     }
-    meanings = {**draft.meanings, **failed}
+    meanings = {**writes.meanings, **failed}
+    ordered = [name for found in names.values() for name in found if name in meanings]
+    return replace(writes, meanings={name: meanings[name] for name in ordered})
+
+
+def _finished(draft: _Draft, labels: Mapping[str, str]) -> Writes:
     return Writes(
         environment=draft.environment.spec.name,
-        meanings={
-            name: meanings[name] for found in names.values() for name in found if name in meanings
-        },
+        meanings=draft.meanings,
         written=draft.written,
         lacking={label: lacking_sentence(label, error) for label, error in draft.lacking.items()},
         modules=tuple(draft.modules),
         broken=draft.broken,
+        sources={labels[source]: found for source, found in draft.sources.items()},
+        serializers=tuple(draft.serializers),
+        seconds=round(draft.seconds, 2),
     )
 
 
