@@ -117,8 +117,13 @@ def in_force(known: Sequence[Known], today: dt.date) -> tuple[Known, ...]:
     return tuple(entry for entry in known if entry.until is None or today <= entry.until)
 
 
-def stale(known: Sequence[Known], cells: Sequence[Cell], today: dt.date) -> tuple[str, ...]:
-    """Return a sentence for each entry of `known` that ran out, or that no cell breaks any more."""
+def stale(
+    known: Sequence[Known], cells: Sequence[Cell], today: dt.date, *, whole: bool = True
+) -> tuple[str, ...]:
+    """Return a sentence for each entry of `known` that ran out, or that no cell breaks any more.
+
+    Of a part of the matrix, which is not `whole`, nobody can say that an entry matches nothing.
+    """
     valid = in_force(known, today)
     ran_out = [
         f"{entry.key} ({entry.reason}) held until {entry.until}: what it excused fails the run again."
@@ -128,7 +133,7 @@ def stale(known: Sequence[Known], cells: Sequence[Cell], today: dt.date) -> tupl
     unmatched = [
         f"{entry.key} ({entry.reason}) matches no break any more: take it out."
         for entry in valid
-        if not any(cell.is_break and _matches(entry, cell) for cell in cells)
+        if whole and not any(cell.is_break and _matches(entry, cell) for cell in cells)
     ]
     return tuple(ran_out + unmatched)
 

@@ -55,15 +55,14 @@ def judged(frame: Report, found: Found, *, strict: bool) -> Report:
     evidence = _evidence(frame, found)
     today = dt.datetime.now(dt.timezone.utc).date()
     cells = tuple(judge(evidence, in_force(found.known, today), load_hints()))
-    # Of a part of the matrix nobody can say that an entry matches nothing, or nothing any more.
-    partial = bool(found.selection.terms) or not found.whole
-    if found.whole:
+    whole = found.whole and not found.selection.terms
+    if found.whole:  # an entry may name what the others have
         _refuse_unknown_payloads(found.known, evidence)
     return replace(
         frame,
         cells=cells,
         payloads=tuple(_problems(evidence.writes.values())),
-        stale_known=() if partial else stale(found.known, cells, today),
+        stale_known=stale(found.known, cells, today, whole=whole),
     )
 
 

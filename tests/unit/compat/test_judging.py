@@ -605,6 +605,13 @@ def test_an_entry_whose_break_no_longer_breaks_is_told() -> None:
     assert sentence == "known[0] (it is known) matches no break any more: take it out."
 
 
+def test_of_a_part_of_the_matrix_only_what_ran_out_is_told() -> None:
+    over = dataclasses.replace(known(), until=dt.date(2026, 2, 28))
+    unmatched = dataclasses.replace(known(payload="one"), key="known[1]")
+    (sentence,) = stale([over, unmatched], World().cells(), TODAY, whole=False)
+    assert sentence.startswith("known[0] (it is known) held until 2026-02-28: ")
+
+
 @pytest.mark.parametrize(
     ("until", "holds"),
     [(None, True), (dt.date(2026, 3, 1), True), (dt.date(2026, 2, 28), False)],
