@@ -44,10 +44,31 @@ def _json(report: Report) -> Iterable[str]:
     return json_pieces.render(report)
 
 
+def _junit(report: Report) -> Iterable[str]:
+    from memory_matrix.report import junit
+
+    return junit.render(report)
+
+
+def _sarif(report: Report) -> Iterable[str]:
+    from memory_matrix.report import sarif
+
+    return sarif.render(report, sarif.checkout_prefix())
+
+
+def _badge(report: Report) -> Iterable[str]:
+    from memory_matrix.report import badge
+
+    yield badge.render(report)
+
+
 FORMATS: Mapping[str, Format] = {
     "terminal": Format("as a run prints it", "report.txt", _terminal),
     "markdown": Format("for a job summary, an issue, a pull request", "report.md", _markdown),
     "json": Format("everything, for tools and for `memory-matrix report`", "report.json", _json),
+    "junit": Format("test results for CI", "report.junit.xml", _junit),
+    "sarif": Format("alerts for code scanning", "report.sarif", _sarif),
+    "badge": Format("for an endpoint badge of shields.io", "badge.json", _badge),
 }
 
 ALWAYS: tuple[str, ...] = ("json", "markdown")
