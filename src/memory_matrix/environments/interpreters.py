@@ -105,8 +105,8 @@ _answers: dict[Path, Interpreter | _Unusable] = {}
 def find(python: str, *, download: bool = False, runner: Runner | None = None) -> Interpreter:
     """Return the interpreter that `python` names: a version, `current`, or an absolute or `~` path.
 
-    A version is looked for in the running interpreter, on PATH, in pyenv and among those of uv, in
-    this order; the newest patch of the first place that has one is taken, and a prerelease only where
+    A version is looked for in the running interpreter, on PATH, in pyenv, in the tool cache of a runner
+    of GitHub's and among those of uv, in this order; the newest patch of the first place that has one is taken, and a prerelease only where
     no place has a release. With `download`, uv fetches it where none is found.
 
     Raises:
@@ -163,7 +163,7 @@ def _at(path: Path, search: _Search) -> Interpreter:
 
 def _find_version(wanted: _Wanted, search: _Search) -> Interpreter | None:
     matching: list[Interpreter] = []
-    for place in (_running(), _on_path(wanted), _in_pyenv(wanted)):
+    for place in (_running(), _on_path(wanted), _in_pyenv(wanted), _in_tool_cache(wanted)):
         matching += _matching(wanted, search.probe(place))
         if any(map(_is_plain, matching)):
             return _newest(matching)
@@ -208,6 +208,14 @@ def _in_pyenv(wanted: _Wanted | None) -> Iterator[Path]:
 
 def _pyenv_versions() -> Path:
     return Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+
+
+def _in_tool_cache(wanted: _Wanted | None) -> Iterator[Path]:
+    """Yield those that a runner of GitHub's has, in folders such as `Python/3.12.7/x64`."""
+    cache = os.environ.get("RUNNER_TOOL_CACHE")
+    for version in _listed(Path(cache) / "Python", "*") if cache else ():
+        if wanted is None or re.fullmatch(rf"{re.escape(wanted.minor)}\..*", version.name):
+            yield from filter(_is_file, (each / "bin" / "python" for each in _listed(version, "*")))
 
 
 def _of_uv(runner: Runner, wanted: _Wanted | None) -> Iterator[Path]:
@@ -291,7 +299,12 @@ def _download(wanted: _Wanted, search: _Search) -> Interpreter | None:
 
 def _not_found(wanted: _Wanted, search: _Search) -> str:
     """Say what there is instead: only now is everything asked that answers to any name."""
-    for place in (_on_path(None), _in_pyenv(None), _of_uv(search.runner, None)):
+    for place in (
+        _on_path(None),
+        _in_pyenv(None),
+        _in_tool_cache(None),
+        _of_uv(search.runner, None),
+    ):
         search.probe(place)
     versions = sorted({each.version for each in search.found.values()}, key=Version)
     minor = wanted.text.removesuffix("-dev")

@@ -66,6 +66,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(sys, "executable", str(machine.running("3.10.2")))
     monkeypatch.setenv("PATH", f"{tmp_path}/path/one:{tmp_path}/path/two")
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    monkeypatch.setenv("RUNNER_TOOL_CACHE", str(tmp_path / "tools"))
     monkeypatch.setenv("UV_PYTHON_INSTALL_DIR", str(tmp_path / "uv"))
     return machine
 
@@ -80,6 +81,16 @@ def test_the_running_interpreter_comes_before_newer_ones_elsewhere(machine: Mach
     machine.on_path("python3.10", "3.10.9")
 
     assert find("3.10").version == "3.10.2"
+
+
+def test_the_tool_cache_of_a_runner_is_looked_through(machine: Machine) -> None:
+    machine.put("tools/Python/3.11.9/x64/bin/python", "3.11.9")
+    older = machine.put("tools/Python/3.12.1/x64/bin/python", "3.12.1")
+    newer = machine.put("tools/Python/3.12.10/x64/bin/python", "3.12.10")
+    assert find("3.12").path == newer
+    assert find("3.12.1").path == older
+    with pytest.raises(UnavailableError, match=r"3\.11\.9, 3\.12\.1, 3\.12\.10"):
+        find("3.14")
 
 
 def test_path_comes_before_pyenv_and_pyenv_before_uv(machine: Machine) -> None:
