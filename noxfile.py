@@ -31,6 +31,7 @@ STAGES = {
     "unit": ["tests/unit", "-m", "not concurrency and not large"],
     "servers": ["tests", "-m", "(integration or large) and not concurrency"],
     "concurrency": ["tests", "-m", "concurrency"],
+    "action": ["tests/action", "-m", "act"],
 }
 """What pytest is told for each stage of the project's own tests. Together they are all tests."""
 
@@ -79,13 +80,21 @@ def concurrency(session: nox.Session) -> None:
     run_stages(session, ["concurrency"])
 
 
+@nox.session(tags=["test"], default=False)
+def action(session: nox.Session) -> None:
+    """Run the action and the workflows, by act."""
+    install(session, "test")
+    run_stages(session, ["action"])
+
+
 @nox.session(tags=["lint"])
 def lint(session: nox.Session) -> None:
-    """Check style, formatting and types."""
+    """Check style, formatting and types, the action and the workflows."""
     install(session, "lint")
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy")
+    session.run("python", "tools/lint_actions.py")
 
 
 @nox.session(default=False)

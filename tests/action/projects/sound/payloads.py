@@ -1,0 +1,2 @@
+def payload_turns():
+    return ["user", "assistant"]
