@@ -67,14 +67,11 @@ def load(path: Path) -> Report:
     Raises:
         UsageError: there is none, it is damaged, or another release with another schema wrote it.
     """
-    source = path / JSON_NAME if path.is_dir() else path
-    if not source.is_file():
-        raise UsageError(
-            f"There is no report at {str(source)!r}; name a {JSON_NAME}, or the folder that a run"
-            " wrote one to."
-        )
+    source = path
     try:
-        return from_json(json.loads(source.read_bytes()))
+        source = path / JSON_NAME if path.is_dir() else path
+        if source.is_file():
+            return from_json(json.loads(source.read_bytes()))
     except OSError as error:
         raise UsageError(f"{str(source)!r} cannot be read: {error.strerror or error}.") from error
     except json.JSONDecodeError as error:
@@ -83,6 +80,10 @@ def load(path: Path) -> Report:
         ) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{str(source)!r} is no report that can be read: {error}.") from None
+    raise UsageError(
+        f"There is no report at {str(source)!r}; name a {JSON_NAME}, or the folder that a run wrote"
+        " one to."
+    )
 
 
 def _write_all(

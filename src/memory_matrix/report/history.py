@@ -97,17 +97,17 @@ def check(path: Path) -> None:
     Raises:
         UsageError: it is there, and is no history.
     """
-    if path.is_file():
-        try:
+    try:
+        if path.is_file():
             read(path)
-        except OSError as error:
-            raise UsageError(
-                f"The history {str(path)!r} cannot be read: {error.strerror or error}."
-            ) from None
-    elif path.exists():
-        raise UsageError(f"The history {str(path)!r} is no file; name a file of JSON lines.")
-    else:
-        _check_folder(path)
+        elif path.exists():
+            raise UsageError(f"The history {str(path)!r} is no file; name a file of JSON lines.")
+        else:
+            _check_folder(path)
+    except OSError as error:
+        raise UsageError(
+            f"The history {str(path)!r} cannot be read: {error.strerror or error}."
+        ) from None
 
 
 def _check_folder(path: Path) -> None:

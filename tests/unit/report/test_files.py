@@ -53,7 +53,7 @@ def test_each_cell_has_a_line_of_its_own(sample: Report, tmp_path: Path) -> None
     lines = path.read_text("utf-8").splitlines()
     cells = [json.loads(line.rstrip(",")) for line in lines if line.startswith('{"writer"')]
     assert len(cells) == len(sample.cells)
-    results = [json.loads(line.rstrip(",")) for line in lines if '"seconds"' in line]
+    results = [json.loads(line.rstrip(",")) for line in lines if '"case"' in line]
     assert len(results) == len(sample.suite)
 
 

@@ -104,6 +104,11 @@ def test_a_history_may_be_made_anywhere(path: Path) -> None:
     assert not path.parent.exists()
 
 
+def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: File name too long"):
+        check(tmp_path / ("x" * 300))
+
+
 def test_a_folder_is_no_history(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no file"):
         check(tmp_path)
