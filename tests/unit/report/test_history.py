@@ -145,7 +145,7 @@ _WRITER = """
 import sys
 from pathlib import Path
 from memory_matrix.report.history import Entry, append
-for number in range(30):
+for number in range(15):
     append(Path(sys.argv[1]), Entry(sys.argv[2] * 3000, number, 0))
 """
 
@@ -157,6 +157,6 @@ def test_lines_of_several_processes_stay_whole(path: Path) -> None:
     ]
     assert [writer.wait(60) for writer in writers] == [0] * 4
     found = read(path)
-    assert len(found) == 120
+    assert len(found) == 60
     for name in "abcd":
-        assert [each.cells for each in found if each.time == name * 3000] == list(range(30))
+        assert [each.cells for each in found if each.time == name * 3000] == list(range(15))
