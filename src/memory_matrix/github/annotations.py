@@ -170,14 +170,12 @@ def _finding(finding: Finding, place: _Place) -> Annotation:
 
 
 def _who(finding: Finding) -> str:
-    """Return in a few words who reads what of whom."""
-    writers = (name for flow in finding.flows for name in flow.writers)
-    readers = (name for flow in finding.flows for name in flow.readers)
-    reader, writer, serializer = (
-        listed(grouping.unique(names), 1, _name)
-        for names in (readers, writers, finding.serializers)
-    )
-    return f"{reader} reads {serializer} of {writer}"
+    """Return in a few words who reads what of whom, for one pair; the others are counted."""
+    cell = finding.cells[0]
+    others = len({(each.writer, each.reader) for each in finding.cells}) - 1
+    more = f" (and {counted(others, 'more pair')})" if others else ""
+    serializers = listed(finding.serializers, 1, _name)
+    return f"{_name(cell.reader)} reads {serializers} of {_name(cell.writer)}{more}"
 
 
 def _payloads(finding: Finding) -> str:
