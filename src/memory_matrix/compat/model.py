@@ -29,7 +29,7 @@ class Meaning:
     unstable: tuple[Difference, ...] = ()
     """How a second build differed from the first."""
     location: str | None = None
-    """Where the payload is defined, such as `payloads.py:12`."""
+    """Where the user defines the payload, from the current folder: `payloads.py:12`."""
 
 
 @dataclass(frozen=True, slots=True)

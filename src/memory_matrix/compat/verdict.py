@@ -61,6 +61,7 @@ def judged(frame: Report, found: Found, *, strict: bool) -> Report:
     return replace(
         frame,
         cells=cells,
+        locations=_locations(found.writes),
         payloads=tuple(_problems(evidence.writes.values())),
         stale_known=stale(found.known, cells, today, whole=whole),
     )
@@ -101,6 +102,16 @@ def _evidence(frame: Report, found: Found) -> Evidence:
         drift=_drift(found.descriptions),
         selection=found.selection,
     )
+
+
+def _locations(writes: Iterable[Writes]) -> dict[str, str]:
+    """Return where each payload of the user is defined; as the latest environment has it."""
+    return {
+        name: meaning.location
+        for each in writes
+        for name, meaning in each.meanings.items()
+        if meaning.location is not None
+    }
 
 
 def _drift(descriptions: Path) -> Drift:

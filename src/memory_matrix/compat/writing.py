@@ -22,6 +22,7 @@ from memory_matrix.compat.workers import run_tasks
 from memory_matrix.compat.workshop import Workshop
 from memory_matrix.environments.model import Environment
 from memory_matrix.errors import UsageError
+from memory_matrix.locations import location
 from memory_matrix.matrix.model import CompatOptions
 from memory_matrix.matrix.problems import listed
 from memory_matrix.matrix.select import Selection
@@ -139,7 +140,7 @@ def _on_payload(draft: _Draft, event: Event) -> None:
         probe=event.get("probe"),
         reason=event.get("reason") or (_why(event, error) if error else None),
         unstable=differences(event.get("differs", ())),
-        location=event.get("location"),
+        location=location(event.get("file"), event.get("line", 1)),
     )
     draft.modules.update(dict.fromkeys(event.get("imported", ())))
     draft.doing = f"writing, after payload {name!r}"

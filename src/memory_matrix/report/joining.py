@@ -35,6 +35,7 @@ def joined(compat: Report, suite: Report) -> Report:
         strategy=suite.strategy,
         stale_waivers=suite.stale_waivers,
         given=suite.given,
+        locations={**compat.locations, **suite.locations},
     )
 
 

@@ -6,9 +6,11 @@ argument; writes one JSON object per store to standard output, and nothing else.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,27 @@ def describe(source: str, root: Path) -> dict[str, Any]:
         "needs": list(store.needs),
         "takes_serializer": store.takes_serializer,
         "policy": store.policy.lines(),
+        **_defined(store.adapter, source.rpartition(":")[0], root),
     }
+
+
+def _defined(adapter: Any, module: str, root: Path) -> dict[str, Any]:
+    """Return the file and the line of the user's adapter; nothing for one that is built in.
+
+    An adapter made from a class that is built in is found where it is made: in the named module.
+    """
+    kind = adapter if isinstance(adapter, type) else type(adapter)
+    if not _is_ours(kind.__module__):
+        with suppress(OSError, TypeError):  # made by code that no file has
+            return {"file": inspect.getsourcefile(kind), "line": inspect.getsourcelines(kind)[1]}
+    if _is_ours(module):
+        return {}
+    file = root / module if module.endswith(".py") else getattr(sys.modules[module], "__file__", "")
+    return {"file": str(file or ""), "line": 1}
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "memory_matrix"
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.environments.processes import Runner, parallel
 from memory_matrix.errors import UsageError
 from memory_matrix.isolation.redis import RedisIsolation
+from memory_matrix.locations import location
 from memory_matrix.matrix.model import DEFAULT_STORES, EnvironmentSpec, Matrix, ServerSource, Waiver
 from memory_matrix.matrix.patterns import matches, matches_store
 from memory_matrix.matrix.suite import StoreNeeds, Suite, SuiteCell, SuiteProcess, plan_suite
@@ -43,10 +44,13 @@ class _Had:
     environments: tuple[Environment | Unavailable, ...]
     stores: tuple[StoreRecord, ...] = ()
     servers: tuple[Server | UnavailableServer, ...] = ()
+    locations: Mapping[str, str] = field(default_factory=dict)
+    """Where the user's adapters are defined, by store."""
 
     def report(self, matrix: Matrix) -> Report:
         """Return a report of it, with no cases yet."""
-        return replace(empty_report(matrix, self.environments, self.servers), stores=self.stores)
+        frame = empty_report(matrix, self.environments, self.servers)
+        return replace(frame, stores=self.stores, locations=self.locations)
 
 
 def run_suite(
@@ -90,10 +94,10 @@ def run_suite(
 
 def _suite(bench: Bench, options: RunOptions, progress: Progress, had: _Had) -> Report:
     matrix = bench.matrix
-    needs, records = _loaded_stores(bench, options, progress, had)
+    needs, had = _loaded_stores(bench, options, progress, had)
     planned = plan_suite(matrix, needs, options.selection)
     _refuse_unserved(matrix, planned)
-    had = replace(had, stores=records, servers=_started(bench, planned, matrix, progress))
+    had = replace(had, servers=_started(bench, planned, matrix, progress))
     if stops(had.servers, strict=options.strict):
         return had.report(matrix)
     results = tuple(_results(bench, options, progress, had, planned))
@@ -168,8 +172,8 @@ def _refuse_unserved(matrix: Matrix, planned: Suite) -> None:
 
 def _loaded_stores(
     bench: Bench, options: RunOptions, progress: Progress, had: _Had
-) -> tuple[dict[str, StoreNeeds], tuple[StoreRecord, ...]]:
-    """Return what each store needs, and what it is in each environment.
+) -> tuple[dict[str, StoreNeeds], _Had]:
+    """Return what each store needs, and `had` with what each store is in each environment.
 
     Raises:
         UsageError: a store cannot be loaded in any environment.
@@ -186,9 +190,12 @@ def _loaded_stores(
         answers = parallel(bench.runner, options.jobs, load, ready)
     needs: dict[str, StoreNeeds] = {}
     records = []
+    locations: dict[str, str] = {}
     for environment, described in zip(ready, answers, strict=True):
         for answer in described:
             records.append(_record(environment, answer))
+            if found := location(answer.get("file"), answer.get("line", 1)):
+                locations[answer["source"]] = found
             if "error" not in answer:
                 wanted = StoreNeeds(tuple(answer["needs"]), answer["takes_serializer"])
                 needs.setdefault(answer["source"], wanted)
@@ -196,7 +203,7 @@ def _loaded_stores(
         if store not in needs:
             reasons = dict.fromkeys(each.reason for each in records if each.name == store)
             raise UsageError(" ".join(f"{reason}" for reason in reasons))
-    return needs, tuple(records)
+    return needs, replace(had, stores=tuple(records), locations=locations)
 
 
 def _record(environment: Environment, answer: Mapping[str, Any]) -> StoreRecord:

@@ -77,6 +77,14 @@ def location(function: typing.Any) -> typing.Optional[str]:
     return "%s:%d" % (os.path.basename(code.co_filename), code.co_firstlineno)
 
 
+def defined(function: typing.Any) -> typing.Dict[str, typing.Any]:
+    """Return the file and the line where the user defines a payload; nothing for what is built in."""
+    code = getattr(function, "__code__", None)
+    if code is None or str(getattr(function, "__module__", "")).startswith("memory_matrix."):
+        return {}
+    return {"file": code.co_filename, "line": code.co_firstlineno}
+
+
 def syntax_place(error: BaseException) -> str:
     """Return where a file could not be parsed, or an empty string."""
     if isinstance(error, SyntaxError) and error.lineno:

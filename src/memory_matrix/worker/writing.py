@@ -5,7 +5,7 @@ import typing
 from memory_matrix.worker import describe
 from memory_matrix.worker.cells import Result, Runner, Step
 from memory_matrix.worker.compare import compare
-from memory_matrix.worker.errors import location
+from memory_matrix.worker.errors import defined, location
 from memory_matrix.worker.modules import Payload
 from memory_matrix.worker.steps import BATCH, Actor, FailedStepError, ran_out
 
@@ -24,8 +24,9 @@ class Writer(Actor):
         steps = [{"do": "expect", "payload": name} for name in self.session.payloads]
         for step, result in runner.run(steps, BATCH, lambda _, result: not _is_plain(result)):
             name = step["payload"]
-            where = location(self.session.payloads[name].build)
-            self.session.emit(dict(result, event="payload", payload=name, location=where))
+            build = self.session.payloads[name].build
+            where = dict(defined(build), location=location(build))
+            self.session.emit(dict(result, event="payload", payload=name, **where))
             self.learn(result)
             self.suspect(runner, result)
             if result["outcome"] == "built":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from pathlib import Path
@@ -45,6 +46,8 @@ def test_its_fault_is_caught_by_the_cases_that_name_it(project: Project) -> None
     assert failed == {"batch_all_or_nothing_bad_middle", "batch_all_or_nothing_kill"}
     assert "expected ['before'], got ['before', 'one', 'two']" in " ".join(run.stdout.split())
     assert run.code == 1
+    (place,) = run.report["locations"].values()
+    assert re.fullmatch(r"adapter\.py:\d+", place)
     command = next(
         line for line in run.stdout.splitlines() if "case=batch_all_or_nothing_b" in line
     )
