@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -160,3 +160,11 @@ def test_lines_of_several_processes_stay_whole(path: Path) -> None:
     assert len(found) == 60
     for name in "abcd":
         assert [each.cells for each in found if each.time == name * 3000] == list(range(15))
+
+
+def test_the_page_shows_an_entry_and_explains_every_field() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "baseline.md").read_text("utf-8")
+    (line,) = (each for each in page.splitlines() if each.startswith('{"time"'))
+    names = [each.name for each in fields(Entry)]
+    assert list(json.loads(line)) == names
+    assert [name for name in names if f"`{name}`" not in page] == []
