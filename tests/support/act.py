@@ -212,7 +212,7 @@ def _environ(scratch: Path) -> dict[str, str]:
     tools = scratch / "tools"
     tools.mkdir()
     (tools / "uv").symlink_to(find_uv_bin())
-    path = (str(tools), str(_base_python().parent), *os.environ["PATH"].split(os.pathsep))
+    path = (str(tools), str(base_python().parent), *os.environ["PATH"].split(os.pathsep))
     handed_on = {name: text for name, text in os.environ.items() if _HANDED_ON.fullmatch(name)}
     return {
         **handed_on,
@@ -223,7 +223,8 @@ def _environ(scratch: Path) -> dict[str, str]:
 
 
 @cache
-def _base_python() -> Path:
+def base_python() -> Path:
+    """Return the interpreter that the environment of these tests was made from."""
     return (
         Path(os.path.realpath(getattr(sys, "_base_executable", sys.executable))).parent / "python3"
     )
@@ -263,7 +264,7 @@ class _Reader:
             self._ended.jobs[job] = event["jobResult"]
         self._composite.update((job, "/".join(path[:depth])) for depth in range(1, len(path)))
         self._command(event, job, "/".join(path))
-        if "stepResult" in event:
+        if "stepResult" in event and event.get("stage") == "Main":
             self._over.add((job, "/".join(path)))
 
     def _command(self, event: Mapping[str, Any], job: str, step: str) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from memory_matrix.github.inputs import INPUTS, PREFIX, Inputs
+from memory_matrix.github.outputs import OUTPUTS
 from memory_matrix.toml import tomllib
 from support.definitions import ROOT, WORKFLOWS, action, call, steps, workflows
 
@@ -31,12 +33,27 @@ def test_every_input_of_the_workflow_is_used_and_nothing_else():
 
 def test_each_input_reaches_the_tool_under_its_name():
     (env,) = [step["env"] for step in action()["runs"]["steps"] if step.get("id") == "run"]
-    given = {
-        name: used(value) for name, value in env.items() if name.startswith("MEMORY_MATRIX_INPUT_")
-    }
+    given = {name: used(value) for name, value in env.items() if name.startswith(PREFIX)}
     for_setup = {"python-version"}
     assert set(given) == {variable(name) for name in set(action()["inputs"]) - for_setup}
     assert all(name in map(variable, inputs) for name, inputs in given.items())
+
+
+def test_the_tool_checks_the_inputs_that_there_are():
+    assert {each.name for each in INPUTS} == set(action()["inputs"])
+    with_default = {name for name, each in action()["inputs"].items() if each["default"]}
+    for_the_action = {"command", "working-directory", "token"}
+    assert {each.name for each in INPUTS if each.has_default} == with_default - for_the_action
+
+
+def test_the_tool_sets_the_outputs_that_there_are():
+    of_the_upload = {"artifact-id", "artifact-url"}
+    assert set(OUTPUTS) == set(action()["outputs"]) - of_the_upload
+
+
+def test_a_value_that_the_action_gives_is_allowed():
+    given = {variable(name): each["default"] for name, each in action()["inputs"].items()}
+    assert list(Inputs.taken_from(given).problems()) == []
 
 
 def test_every_output_of_the_action_is_that_of_a_step_that_is_there():
@@ -140,7 +157,7 @@ def used(part: Any) -> set[str]:
 
 
 def variable(name: str) -> str:
-    return f"MEMORY_MATRIX_INPUT_{name.upper().replace('-', '_')}"
+    return PREFIX + name.upper().replace("-", "_")
 
 
 def examples(path: Path) -> list[tuple[str, dict[str, Any]]]:
