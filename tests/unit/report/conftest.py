@@ -36,12 +36,33 @@ LOST = (
 TUPLE = (Difference("$[0]", "tuple (1, 2)", "list [1, 2]"),)
 
 
-@pytest.fixture(
-    params=(*hostile_texts.TEXTS, hostile_texts.LONG), ids=lambda text: ascii(text[:20])
+ONE_OF_EACH_KIND = (
+    "\x1b[31mred\x1b[0m",
+    "line\nend\r\n\n# heading\n- item",
+    "| pipe | `tick` ``` ~~~",
+    "<script>alert(1)</script><img src=x onerror=y>",
+    "@octocat #1 [link](https://a.example) ![i](https://b.example) www.c.example",
+    "\ud800 lone \udfff",
+    "e\u0301\u200b\u200d\u2066x\u2069",
+    "",
+    hostile_texts.LONG[:200_000],
 )
-def hostile(request: pytest.FixtureRequest, sample: Report) -> Report:
+"""What the stage `unit` tries; the stage `servers` tries them all."""
+OTHERS = sorted({*hostile_texts.TEXTS} - {*ONE_OF_EACH_KIND})
+
+
+@pytest.fixture(
+    params=[*ONE_OF_EACH_KIND, *(pytest.param(each, marks=pytest.mark.large) for each in OTHERS)],
+    ids=lambda text: ascii(text[:20]),
+)
+def hostile(request: pytest.FixtureRequest) -> Report:
     """A report in which every text that can come from outside is hostile."""
-    spoilt: Report = hostile_texts.spoilt(sample, request.param)
+    return _hostile(request.param)
+
+
+@functools.cache
+def _hostile(text: str) -> Report:
+    spoilt: Report = hostile_texts.spoilt(_sample(), text)
     return spoilt
 
 

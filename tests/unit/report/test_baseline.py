@@ -25,7 +25,7 @@ from memory_matrix.report.model import (
     to_json,
 )
 
-SEEDS = range(40)
+SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.large) for seed in range(8, 40))]
 CELL = Cell("old", "next", "pickle", "chat", ("pg/bytea", "redis/string"), direction="backward")
 BROKEN = replace(CELL, outcome="unreadable", is_break=True)
 KNOWN = replace(BROKEN, known="migrated by a script")
