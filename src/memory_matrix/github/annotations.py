@@ -25,6 +25,8 @@ from memory_matrix.report.visible import NAME, counted, listed, visible
 
 MOST = 10
 """Annotations of one level that GitHub shows of a step; it drops the others without a word."""
+LONGEST = 1000
+"""Characters of a file's path."""
 MOST_NAMES = 4
 MOST_MESSAGES = 3
 
@@ -58,7 +60,10 @@ class Places:
         file = Path(os.path.normpath(self.folder / path))
         if not file.is_relative_to(self.root):
             return None, None
-        return file.relative_to(self.root).as_posix(), int(line) if line else None
+        name = file.relative_to(self.root).as_posix()
+        if not name.isprintable() or len(name) > LONGEST or len(line) > 9:
+            return None, None  # no file that GitHub could show
+        return name, int(line) if line else None
 
 
 def of_report(
