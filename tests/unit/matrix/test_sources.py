@@ -108,21 +108,15 @@ def test_passwords_are_masked_and_nothing_else(url: str, masked: str) -> None:
         "=hunter2",
     ],
 )
-@pytest.mark.parametrize(
-    "url",
-    [
-        "postgres://me:{}@host/db",
-        "redis://:{}@host:6379/0",
-        "redis://me:{}@host?client_name=a@b",
-        "postgres://me:x@host/db?password={}@x",
-        "postgres://host/db?user=a@b&password=a:{}",
-        "postgres://host/db?password=a:{}&user=a@b",
-    ],
-)
-def test_hostile_passwords_do_not_leak(tmp_path: Path, url: str, password: str) -> None:
-    if "?password=" in url or "&password=" in url:
-        password = password.replace("&", "")  # ends the parameter for every client
-    full = url.format(password)
-
-    assert "hunter2" not in mask_password(full)
-    assert "hunter2" not in name_of("postgres", full, tmp_path)
+def test_hostile_passwords_do_not_leak(tmp_path: Path, password: str) -> None:
+    without = password.replace("&", "")  # which ends the parameter for every client
+    for full in (
+        f"postgres://me:{password}@host/db",
+        f"redis://:{password}@host:6379/0",
+        f"redis://me:{password}@host?client_name=a@b",
+        f"postgres://me:x@host/db?password={without}@x",
+        f"postgres://host/db?user=a@b&password=a:{without}",
+        f"postgres://host/db?password=a:{without}&user=a@b",
+    ):
+        assert "hunter2" not in mask_password(full)
+        assert "hunter2" not in name_of("postgres", full, tmp_path)

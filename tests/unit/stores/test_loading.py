@@ -184,9 +184,8 @@ def test_a_helper_of_the_adapters_own_is_no_slip() -> None:
     assert check(Helped(), "app.py:Helped").part("conversation")
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_every_call_is_explained_where_adapters_are_written(name: str) -> None:
+def test_every_call_is_explained_where_adapters_are_written() -> None:
     page = Path(__file__).parents[3] / "docs" / "your-store.md"
 
     for text in (page.read_text(encoding="utf-8"), protocol.__doc__ or ""):
-        assert f"{name}(" in text
+        assert [name for name in CALLS if f"{name}(" not in text] == []

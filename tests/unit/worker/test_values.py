@@ -100,11 +100,6 @@ def differences(expected: object, got: object) -> list[dict[str, str]]:
     return compare(json.loads(encode(describe(expected))), describe(got))
 
 
-def name(value: object) -> str | None:
-    """Name a number in a test's id that no interpreter writes out."""
-    return "huge" if isinstance(value, int) and abs(value) > 1 << 64 else None
-
-
 def deque(*items: object, maxlen: int | None = None) -> collections.deque[object]:
     return collections.deque(items, maxlen)
 
@@ -346,14 +341,12 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("expected", "got", "path", "said", "seen"), DIFFERENT, ids=name)
-def test_another_value_or_type_is_found_where_it_is(
-    expected: object, got: object, path: str, said: str, seen: str
-) -> None:
-    first = differences(expected, got)[0]
-    assert first["path"].startswith(path)
-    assert first["expected"].startswith(said)
-    assert first["got"].startswith(seen)
+def test_another_value_or_type_is_found_where_it_is() -> None:
+    for expected, got, path, said, seen in DIFFERENT:
+        first = differences(expected, got)[0]
+        assert first["path"].startswith(path), (expected, got)
+        assert first["expected"].startswith(said), (expected, got)
+        assert first["got"].startswith(seen), (expected, got)
 
 
 def test_what_differs_one_way_differs_the_other_way_too() -> None:

@@ -102,10 +102,10 @@ def test_a_prefix_that_would_spread_a_session_is_refused() -> None:
         Keys("a{}b")
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_what_was_encoded_can_be_decoded(name: str) -> None:
-    assert decoded(encoded(name, "an id")) == name
-    assert namespace_parts(namespace_name((name, "b", name))) == (name, "b", name)
+def test_what_was_encoded_can_be_decoded() -> None:
+    assert [decoded(encoded(name, "an id")) for name in ODD] == ODD
+    namespaces = [(name, "b", name) for name in ODD]
+    assert [namespace_parts(namespace_name(parts)) for parts in namespaces] == namespaces
 
 
 @pytest.mark.parametrize("name", [None, 1, b"a", "\ud800", ["a"]])

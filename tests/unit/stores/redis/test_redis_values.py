@@ -112,10 +112,10 @@ def test_plain_values_come_back_with_their_types(codec: Any) -> None:
 
 
 @pytest.mark.parametrize("codec", [None, pickle])
-@pytest.mark.parametrize("value", BAD, ids=lambda value: type(value).__name__)
-def test_what_json_has_not_is_refused_whatever_serializes(codec: Any, value: Any) -> None:
-    with pytest.raises(RefusedError):
-        Payloads(codec).dumps({"deep": [{"value": value}]}, "it")
+def test_what_json_has_not_is_refused_whatever_serializes(codec: Any) -> None:
+    for value in BAD:
+        with pytest.raises(RefusedError):
+            pytest.fail(f"taken: {Payloads(codec).dumps({'deep': [{'value': value}]}, 'it')!r}")
 
 
 @pytest.mark.parametrize("codec", [Lossy(), Failing()])
