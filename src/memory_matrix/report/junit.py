@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from memory_matrix.report import sentences
 from memory_matrix.report.grouping import by
@@ -51,7 +51,7 @@ class _TestSuite:
     name: str
     items: Sequence[Any]
     standing: Callable[[Any], Standing]
-    test: Callable[[Any], _Test]
+    test: Callable[[Any, Standing], _Test]
     seconds: float = 0.0
     properties: Mapping[str, str] = field(default_factory=dict)
 
@@ -106,16 +106,18 @@ def _suites(report: Report) -> Iterator[_TestSuite]:
     environments = {each.name: each for each in report.environments}
     for reader, cells in by(report.cells, lambda cell: cell.reader).items():
 
-        def of_cell(cell: Cell) -> _Test:
-            return _test_of_cell(cell, report, standings, classes)
+        def of_cell(cell: Cell, standing: Standing) -> _Test:
+            excuse = standings.excuse(cell) if standing == "excused" else ""
+            return _test_of_cell(cell, report, excuse, classes)
 
         facts = _facts(environments.get(reader))
         name = f"compat: {names(reader)} reads"
         yield _TestSuite(name, cells, standings.of_cell, of_cell, properties=facts)
     for (store, environment), results in by(report.suite, _place).items():
 
-        def of_result(result: SuiteResult) -> _Test:
-            return _test_of_result(result, report, standings, classes)
+        def of_result(result: SuiteResult, standing: Standing) -> _Test:
+            excuse = standings.excuse_result(result) if standing == "excused" else ""
+            return _test_of_result(result, report, excuse, classes)
 
         facts = _facts(environments.get(environment))
         seconds = sum(_bounded(each.seconds) for each in results)
@@ -138,7 +140,7 @@ def _standing_of_requirement(requirement: Requirement) -> Standing:
     return "passed" if requirement.reason is None else "error"
 
 
-def _test_of_requirement(requirement: Requirement) -> _Test:
+def _test_of_requirement(requirement: Requirement, _: Standing) -> _Test:
     lines = [visible(requirement.reason or "", 1000)]
     return _Test(
         f"matrix.{requirement.kind}",
@@ -149,31 +151,32 @@ def _test_of_requirement(requirement: Requirement) -> _Test:
     )
 
 
-def _test_of_cell(cell: Cell, report: Report, standings: Standings, classes: _Labels) -> _Test:
-    held = standings.of_cell(cell) == "failed"
+def _test_of_cell(cell: Cell, report: Report, excuse: str, classes: _Labels) -> _Test:
+    classname = f"compat.{classes(cell.reader)}.from {classes(cell.writer)}"
+    name = f"{visible(cell.payload, NAME)}, {visible(cell.serializer, NAME)}"
+    if excuse or cell.outcome == "ok":
+        return _Test(classname, name, message=excuse)
     return _Test(
-        f"compat.{classes(cell.reader)}.from {classes(cell.writer)}",
-        f"{visible(cell.payload, NAME)}, {visible(cell.serializer, NAME)}",
+        classname,
+        name,
         kind=cell.outcome,
-        message=sentences.evidence(cell) if held else standings.excuse(cell),
-        lines=_with_place(cell_lines(cell, report), cell.payload, report) if held else (),
+        message=sentences.evidence(cell),
+        lines=_with_place(cell_lines(cell, report), cell.payload, report),
     )
 
 
-def _test_of_result(
-    result: SuiteResult, report: Report, standings: Standings, classes: _Labels
-) -> _Test:
-    excused = standings.of_result(result) == "excused"
+def _test_of_result(result: SuiteResult, report: Report, excuse: str, classes: _Labels) -> _Test:
     where = [", ".join(map(classes, result.servers)) or "no server"]
     if result.serializer is not None:
         where.append(f"with {classes(result.serializer)}")
+    parts = ("suite", classes(result.store), classes(result.environment), " ".join(where))
     return _Test(
-        ".".join(("suite", classes(result.store), classes(result.environment), " ".join(where))),
+        ".".join(parts),
         visible(result.case, NAME),
         _bounded(result.seconds),
         kind=result.outcome,
-        message=standings.excuse_result(result) if excused else visible(result.reason or ""),
-        lines=() if excused else _with_place(result_lines(result, report), result.store, report),
+        message=excuse or visible(result.reason or ""),
+        lines=() if excuse else _with_place(result_lines(result, report), result.store, report),
     )
 
 
@@ -195,7 +198,8 @@ def _suite_pieces(suite: _TestSuite, count: Mapping[Standing, int]) -> Iterator[
         yield "</properties>\n"
     taken: set[str] = set()
     for item in suite.items:
-        yield from _test_pieces(suite.test(item), suite.standing(item), taken)
+        standing = suite.standing(item)
+        yield _test_element(suite.test(item, standing), standing, taken)
     yield "</testsuite>\n"
 
 
@@ -204,22 +208,23 @@ def _counted(count: Mapping[Standing, int]) -> str:
     return f' tests="{tests}" failures="{count["failed"]}" errors="{count["error"]}"'
 
 
-def _test_pieces(test: _Test, standing: Standing, taken: set[str]) -> Iterator[str]:
+def _test_element(test: _Test, standing: Standing, taken: set[str]) -> str:
     # The same payload comes again where servers gave back other bytes.
     name = _distinct(f"{test.classname}\n{test.name}", taken).partition("\n")[2]
-    yield f"<testcase{_attribute('classname', test.classname)}{_attribute('name', name)}"
+    names = f"{_attribute('classname', test.classname)}{_attribute('name', name)}"
+    start = f"<testcase{names}{_time(test.seconds)}"
     if standing == "passed":
-        yield f"{_time(test.seconds)}/>\n"
-        return
+        return f"{start}/>\n"
     tag = _TAGS[standing]
     kind = "" if tag == "skipped" else _attribute("type", test.kind)
-    yield f"{_time(test.seconds)}><{tag}{kind}{_attribute('message', test.message)}"
-    text = "\n".join(test.lines)
-    yield f">{escape(text)}</{tag}></testcase>\n" if text else "/></testcase>\n"
+    text = escape("\n".join(test.lines), quote=False)
+    end = f">{text}</{tag}>" if text else "/>"
+    return f"{start}><{tag}{kind}{_attribute('message', test.message)}{end}</testcase>\n"
 
 
 def _attribute(name: str, value: str) -> str:
-    return f" {name}={quoteattr(value)}"
+    shown = escape(value, quote=False).replace('"', "&quot;")
+    return f' {name}="{shown}"'
 
 
 def _time(seconds: float) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
 from typing import Any, Literal
 
 from memory_matrix.matrix.model import Direction, FailOn, ServerKind
@@ -131,6 +132,11 @@ class Cell:
     def own(self) -> bool:
         """Whether the reader is the writer."""
         return self.writer == self.reader
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What was written and read, whatever slots it went through."""
+        return self.writer, self.reader, self.serializer, self.payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +262,12 @@ class Report:
     given: tuple[str, ...] = ()
     """Options of the command line that named other stores or servers for the suite, without passwords."""
 
+    @cached_property
+    def split(self) -> frozenset[tuple[str, ...]]:
+        """The identities that several cells share, since servers gave back different bytes."""
+        counts = Counter(cell.identity for cell in self.cells)
+        return frozenset(each for each, number in counts.items() if number > 1)
+
     def summary(self) -> dict[str, int]:
         """Count the cells by outcome, and the breaks and known breaks among them."""
         counts = Counter(cell.outcome for cell in self.cells)
@@ -362,10 +374,17 @@ def _fails(cell: Cell, report: Report) -> bool:
 
 
 def _plain(item: Any) -> dict[str, Any]:
-    return {each.name: _value(getattr(item, each.name)) for each in fields(item)}
+    return {name: _value(getattr(item, name)) for name in _names(item.__class__)}
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))
 
 
 def _value(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, tuple):
         return list(value)
     return dict(value) if isinstance(value, Mapping) else value

@@ -188,14 +188,9 @@ def other_places(cell: Cell) -> int:
 
 def through(cell: Cell, report: Report) -> str:
     """Return the slots that gave back the bytes of `cell`, where other slots did otherwise."""
-    what = _identity(cell)
-    if not cell.via or sum(_identity(each) == what for each in report.cells) == 1:
+    if not cell.via or cell.identity not in report.split:
         return ""
     return f", through {listed(cell.via, 3, lambda slot: visible(slot, NAME))}"
-
-
-def _identity(cell: Cell) -> tuple[str, ...]:
-    return cell.writer, cell.reader, cell.serializer, cell.payload
 
 
 def command(cell: Cell, report: Report) -> str:
@@ -233,6 +228,8 @@ def select_value(value: str) -> str:
 
 def _copyable(text: str) -> str:
     """Return a glob for `text`: what cannot be shown cannot be copied, and is any character."""
+    if len(text) <= _GLOB and text.isprintable():
+        return text
     glob = "".join(each if each.isprintable() else "?" for each in text[:_GLOB])
     return glob + "*" * (len(text) > _GLOB)
 
