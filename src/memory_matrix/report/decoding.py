@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -27,8 +28,8 @@ class MalformedError(ValueError):
 
 @cache
 def decoder(kind: Any) -> Decoder:
-    """Return what turns a JSON value into a `kind`: text, truth value, number, tuple, mapping or
-    dataclass.
+    """Return what turns a JSON value into a `kind`: text, truth value, number, date, tuple, mapping
+    or dataclass.
 
     Keys that a dataclass does not have are left out: a later release may have added them. The
     decoder raises MalformedError.
@@ -44,7 +45,7 @@ def decoder(kind: Any) -> Decoder:
         return _items(decoder(arguments[0]))
     if origin is Mapping:
         return _mapping(decoder(arguments[1]))
-    return _number if kind is float else _scalar(kind)
+    return _PLAIN[kind] if kind in _PLAIN else _scalar(kind)
 
 
 def _record(kind: Any) -> Decoder:
@@ -136,6 +137,16 @@ def _number(value: Any) -> float:
         return float(value)
     raise MalformedError(f"is {value!r:.60}, not a number")
 
+
+def _date(value: Any) -> dt.date:
+    _expect(str, value)
+    try:
+        return dt.date.fromisoformat(value)
+    except ValueError:
+        raise MalformedError(f"is {value!r:.60}, not a date such as 2026-12-31") from None
+
+
+_PLAIN: Mapping[Any, Decoder] = {float: _number, dt.date: _date}
 
 _EXACT = 2**53
 """Whole numbers below this are floats without loss."""

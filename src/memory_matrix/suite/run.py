@@ -14,12 +14,21 @@ from typing import Any
 
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.environments.processes import Runner, parallel
-from memory_matrix.errors import UsageError
+from memory_matrix.errors import UnavailableError, UsageError
 from memory_matrix.isolation.redis import RedisIsolation
 from memory_matrix.locations import location
 from memory_matrix.matrix.model import DEFAULT_STORES, EnvironmentSpec, Matrix, ServerSource, Waiver
+from memory_matrix.matrix.packing import Seconds, Shard, pack_processes
 from memory_matrix.matrix.patterns import matches, matches_store
-from memory_matrix.matrix.suite import StoreNeeds, Suite, SuiteCell, SuiteProcess, plan_suite
+from memory_matrix.matrix.suite import (
+    REFERENCE_STORES,
+    StoreNeeds,
+    Suite,
+    SuiteCell,
+    SuiteProcess,
+    plan_suite,
+)
+from memory_matrix.partials import Header, header
 from memory_matrix.progress import Progress, Step
 from memory_matrix.report.model import Report, StoreRecord, Strategy, SuiteResult
 from memory_matrix.runfolder import run_folder
@@ -68,47 +77,128 @@ def run_suite(
     Raises:
         UsageError: a store cannot be loaded in any environment, or no case is selected.
     """
-    selected = _selected(options, matrix)
     with ExitStack() as stack:
-        folder = stack.enter_context(run_folder())
-        had = _Had(build(matrix, list(map(_with_pytest, matrix.environments)), options, progress))
-        had = replace(
-            had, environments=tuple(map(_as_asked, had.environments, matrix.environments))
-        )
+        bench = _bench(stack, matrix, options, seed=seed, may_hold_data=may_hold_data)
+        had = _built(matrix, matrix.environments, options, progress)
         if stops(had.environments, strict=options.strict):
             return had.report(matrix)
-        address = stack.enter_context(serve(folder, options.cache))
-        bench = Bench(
-            matrix=matrix,
-            runner=Runner(),
-            folder=folder,
-            toolkit=toolkit(options.cache),
-            address=address,
-            workers=1,
-            seed=int.from_bytes(os.urandom(4), "big") if seed is None else seed,
-            cases=selected,
-            may_hold_data=may_hold_data,
-        )
-        return _suite(bench, options, progress, had)
+        needs, had = _loaded_stores(bench, options, progress, had)
+        _refuse_unloadable(matrix, needs, had.stores)
+        planned = plan_suite(matrix, needs, options.selection)
+        _refuse_unserved(matrix, planned)
+        report = _tested(bench, options, progress, had, planned)
+    if report.strategy is None or options.selection.terms:
+        return report
+    return replace(report, stale_waivers=stale_waivers(matrix.suite.waivers, report.suite))
 
 
-def _suite(bench: Bench, options: RunOptions, progress: Progress, had: _Had) -> Report:
+def run_suite_shard(
+    matrix: Matrix,
+    options: RunOptions,
+    progress: Progress,
+    shard: Shard,
+    seconds: Seconds,
+    *,
+    seed: int | None = None,
+    may_hold_data: bool = False,
+) -> tuple[Header, Report]:
+    """Run the processes of one shard of the suite, which took `seconds` before; say what it is a part of.
+
+    Its report has nothing on waivers that nothing needs any more: only all shards together tell.
+
+    Raises:
+        UsageError: a store cannot be loaded in any environment, or no case is selected.
+    """
+    with ExitStack() as stack:
+        bench = _bench(stack, matrix, options, seed=seed, may_hold_data=may_hold_data)
+        whole = plan_suite(matrix, _needs(bench, options, progress), options.selection)
+        _refuse_unserved(matrix, whole)
+        shares = pack_processes(whole.processes, seconds.suite, shard.of)
+        mine = replace(whole, processes=shares[shard.number - 1])
+        names = {process.environment.name for process in mine.processes}
+        specs = [each for each in matrix.environments if each.name in names]
+        had = _built(matrix, specs, options, progress)
+        if specs and not stops(had.environments, strict=options.strict):
+            _, had = _loaded_stores(bench, options, progress, had)
+            report = _tested(bench, options, progress, had, mine)
+        else:
+            report = had.report(matrix)
+    units = [[process.name for process in each] for each in shares]
+    found = header("suite", matrix, shard, units, options)
+    cells = None if report.strategy is None else replace(report.strategy, cells=len(whole.cells))
+    return found, replace(report, shard=str(shard), strategy=cells)
+
+
+def _bench(
+    stack: ExitStack, matrix: Matrix, options: RunOptions, *, seed: int | None, may_hold_data: bool
+) -> Bench:
+    """Return what the run has in common; it is taken down when `stack` is closed."""
+    selected = _selected(options, matrix)
+    folder = stack.enter_context(run_folder())
+    return Bench(
+        matrix=matrix,
+        runner=Runner(),
+        folder=folder,
+        toolkit=toolkit(options.cache),
+        address=stack.enter_context(serve(folder, options.cache)),
+        workers=1,
+        seed=int.from_bytes(os.urandom(4), "big") if seed is None else seed,
+        cases=selected,
+        may_hold_data=may_hold_data,
+    )
+
+
+def _built(
+    matrix: Matrix, specs: Sequence[EnvironmentSpec], options: RunOptions, progress: Progress
+) -> _Had:
+    built = build(matrix, list(map(_with_pytest, specs)), options, progress)
+    return _Had(tuple(map(_as_asked, built, specs)))
+
+
+def _needs(bench: Bench, options: RunOptions, progress: Progress) -> dict[str, StoreNeeds]:
+    """Return what each store needs, which only an environment that has it can tell.
+
+    Environments are asked one after the other, so that every shard comes to the same answer.
+
+    Raises:
+        UsageError: a store cannot be loaded in any environment.
+        UnavailableError: there is no environment that could tell.
+    """
     matrix = bench.matrix
-    needs, had = _loaded_stores(bench, options, progress, had)
-    planned = plan_suite(matrix, needs, options.selection)
-    _refuse_unserved(matrix, planned)
+    needs = {
+        each: REFERENCE_STORES[each] for each in matrix.suite.stores if each in REFERENCE_STORES
+    }
+    tried: list[_Had] = []
+    for spec in matrix.environments:
+        if needs.keys() >= set(matrix.suite.stores):
+            return needs
+        had = _built(matrix, [spec], options, progress)
+        found, had = _loaded_stores(bench, options, progress, had)
+        needs = {**found, **needs}
+        tried.append(had)
+    _refuse_unloadable(matrix, needs, [each for had in tried for each in had.stores])
+    if needs.keys() < set(matrix.suite.stores):
+        reasons = [each for had in tried for each in had.environments]
+        lines = "".join(
+            f"\n  {each.spec.name}: {each.reason}"
+            for each in reasons
+            if isinstance(each, Unavailable)
+        )
+        raise UnavailableError(f"no environment could be had to ask what the stores need:{lines}")
+    return needs
+
+
+def _tested(
+    bench: Bench, options: RunOptions, progress: Progress, had: _Had, planned: Suite
+) -> Report:
+    """Return the report of what is planned, in the environments that were had."""
+    matrix = bench.matrix
     had = replace(had, servers=_started(bench, planned, matrix, progress))
     if stops(had.servers, strict=options.strict):
         return had.report(matrix)
     results = tuple(_results(bench, options, progress, had, planned))
-    return replace(
-        had.report(matrix),
-        suite=tuple(sorted(results, key=_order)),
-        strategy=Strategy(
-            matrix.suite.strategy, planned.pairs, planned.covered, len(planned.cells)
-        ),
-        stale_waivers=() if options.selection.terms else tuple(_stale(matrix, results)),
-    )
+    strategy = Strategy(matrix.suite.strategy, planned.pairs, planned.covered, len(planned.cells))
+    return replace(had.report(matrix), suite=tuple(sorted(results, key=order)), strategy=strategy)
 
 
 def _with_pytest(spec: EnvironmentSpec) -> EnvironmentSpec:
@@ -173,11 +263,7 @@ def _refuse_unserved(matrix: Matrix, planned: Suite) -> None:
 def _loaded_stores(
     bench: Bench, options: RunOptions, progress: Progress, had: _Had
 ) -> tuple[dict[str, StoreNeeds], _Had]:
-    """Return what each store needs, and `had` with what each store is in each environment.
-
-    Raises:
-        UsageError: a store cannot be loaded in any environment.
-    """
+    """Return what each store needs, and `had` with what each store is in each environment."""
     stores = bench.matrix.suite.stores
     ready = [each for each in had.environments if isinstance(each, Environment)]
     with progress.phase("Loading stores", len(ready)) as step:
@@ -199,11 +285,16 @@ def _loaded_stores(
             if "error" not in answer:
                 wanted = StoreNeeds(tuple(answer["needs"]), answer["takes_serializer"])
                 needs.setdefault(answer["source"], wanted)
-    for store in stores:
-        if store not in needs:
-            reasons = dict.fromkeys(each.reason for each in records if each.name == store)
-            raise UsageError(" ".join(f"{reason}" for reason in reasons))
     return needs, replace(had, stores=tuple(records), locations=locations)
+
+
+def _refuse_unloadable(
+    matrix: Matrix, needs: Mapping[str, StoreNeeds], records: Sequence[StoreRecord]
+) -> None:
+    for store in matrix.suite.stores:
+        reasons = dict.fromkeys(each.reason for each in records if each.name == store)
+        if store not in needs and reasons:
+            raise UsageError(" ".join(f"{reason}" for reason in reasons))
 
 
 def _record(environment: Environment, answer: Mapping[str, Any]) -> StoreRecord:
@@ -331,7 +422,8 @@ def _watch(files: Sequence[Path], step: Step, finished: threading.Event) -> None
             return
 
 
-def _order(result: SuiteResult) -> tuple[str, ...]:
+def order(result: SuiteResult) -> tuple[str, ...]:
+    """Return by what a report's results are sorted; those of one group stay as they ran."""
     return (
         result.store,
         result.environment,
@@ -344,10 +436,14 @@ def _order(result: SuiteResult) -> tuple[str, ...]:
 # Waivers
 
 
-def _stale(matrix: Matrix, results: Sequence[SuiteResult]) -> Iterator[str]:
-    """Yield a sentence for each waiver in force that nothing needs any more."""
+def stale_waivers(waivers: Sequence[Waiver], results: Sequence[SuiteResult]) -> tuple[str, ...]:
+    """Return a sentence for each waiver in force that nothing needs any more, of all `results`."""
+    return tuple(_stale(waivers, results))
+
+
+def _stale(waivers: Sequence[Waiver], results: Sequence[SuiteResult]) -> Iterator[str]:
     today = dt.datetime.now(dt.timezone.utc).date()
-    for waiver in matrix.suite.waivers:
+    for waiver in waivers:
         covered = [each for each in results if _covers(waiver, each)]
         if today <= waiver.until and not any(each.outcome == "waived" for each in covered):
             what = "every case it covers passes" if covered else "it covers no case"
