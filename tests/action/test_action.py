@@ -19,6 +19,7 @@ jobs:
     permissions: {}
     steps:
       - uses: actions/checkout@v7
+        with: {persist-credentials: false}
 """
 
 
@@ -56,7 +57,7 @@ def test_a_job_fails_where_memory_breaks_and_says_so_everywhere(run):
 """,
     )
     outputs = ended.output("memory")
-    assert (ended.code, list(ended.jobs.values())) == (1, ["failure"]), ended.log
+    assert (ended.code, list(ended.jobs.values())) == (1, ["failure"]), ended.story
     assert (outputs["result"], outputs["breaks"], outputs["cells"]) == ("fail", "2", "14")
     assert outputs["artifact-id"] == "1"
     assert ended.report("report of 'this'")["summary"]["breaks"] == 2
@@ -114,7 +115,7 @@ def test_a_job_passes_where_nothing_breaks_though_its_folder_holds_modules_of_th
 """,
         **dict.fromkeys(names, broken),
     )
-    assert ended.code == 0, ended.log
+    assert ended.code == 0, ended.story
     assert ended.output("memory")["result"] == "pass"
     assert ended.output("memory")["breaks"] == "0"
     assert ended.said("error") == []

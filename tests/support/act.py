@@ -1,7 +1,7 @@
 """Workflows run for real by act, as plain processes of this machine: no container, no GitHub.
 
-What act cannot do offline is done by stand-ins (tests/action/stand_ins): keeping and bringing artifacts,
-setting up a Python. `uses: $/`, which act does not know, is spelled `owner/repo@v1` in a copy.
+What needs GitHub is done by stand-ins (tests/action/stand_ins): checking out, setting up a Python, keeping
+and bringing artifacts. `uses: $/`, which act does not know, is spelled `owner/repo@v1` in a copy.
 """
 
 from __future__ import annotations
@@ -53,7 +53,13 @@ class Ended:
     """`level`, `message`, and perhaps `file`, `line` and `title`, in the order said."""
     summaries: dict[str, str] = field(default_factory=dict)
     """By job."""
-    log: str = ""
+    log: list[str] = field(default_factory=list)
+
+    @property
+    def story(self) -> str:
+        """What is worth reading where it ended otherwise than a test wants."""
+        wrong = [f"{each['level']}: {each['message']}" for each in self.annotations]
+        return "\n".join((*wrong, *self.log[-60:]))
 
     def said(self, level: str) -> list[str]:
         """Return the texts of the annotations of a level."""
@@ -66,13 +72,13 @@ class Ended:
             for (of_job, path), outputs in self.outputs.items()
             if path == step and of_job.endswith(job)
         ]
-        assert len(found) == 1, f"{len(found)} steps {step!r} with outputs\n{self.log}"
+        assert len(found) == 1, f"{len(found)} steps {step!r} with outputs\n{self.story}"
         return found[0]
 
     def report(self, artifact: str) -> dict[str, Any]:
         """Return the report.json in an artifact."""
         path = self.artifacts / artifact / "report.json"
-        assert path.is_file(), f"there is no {path}\n{self.log}"
+        assert path.is_file(), f"there is no {path}\n{self.story}"
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return found
 
@@ -93,6 +99,7 @@ def run_workflow(
         *("--workflows", str(repository / ".github/workflows" / workflow)),
         *_options(scratch),
         *_local(places, repository),
+        *("--env", f"STAND_IN_REPOSITORY={repository}"),
         *("--env", f"STAND_IN_ARTIFACTS={scratch / 'artifacts'}"),
         *("--env", f"STAND_IN_PYTHON={sys.executable}"),
         *("--env", f"STAND_IN_LOST={lost}"),
@@ -160,6 +167,7 @@ def _act() -> str:
 def _options(scratch: Path) -> Iterator[str]:
     (scratch / "empty").touch()
     yield from ("--json", "--rm", "--pull=false", "--action-offline-mode", "--no-cache-server")
+    yield "--no-skip-checkout"
     for label in _RUNNERS:
         yield from ("--platform", f"{label}=-self-hosted")
     for kind in ("env", "secret", "var", "input"):
@@ -243,7 +251,7 @@ def _read(log: str, ended: Ended) -> None:
         try:
             event = json.loads(line)
         except ValueError:
-            ended.log += f"{line}\n"
+            ended.log.append(line)
         else:
             reader.read(event)
 
@@ -259,7 +267,8 @@ class _Reader:
     def read(self, event: Mapping[str, Any]) -> None:
         job = event.get("job", "").strip()
         path = event.get("stepID") or []
-        self._ended.log += f"[{job}] {event.get('msg', '').rstrip()}\n"
+        if event.get("command") not in ("summary", "set-output"):
+            self._ended.log.append(f"[{job}] {event.get('msg', '').rstrip()}")
         if "jobResult" in event:
             self._ended.jobs[job] = event["jobResult"]
         self._composite.update((job, "/".join(path[:depth])) for depth in range(1, len(path)))

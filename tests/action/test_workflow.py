@@ -1,0 +1,108 @@
+"""The reusable workflow, called from another repository: many jobs find what one machine finds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.act import ROOT, Ended, commit, run_workflow
+
+PROJECT = ROOT / "tests/action/projects/sharded"
+CALLER = """
+name: Memory
+on: push
+permissions: {}
+jobs:
+  memory:
+    uses: memory-matrix/memory-matrix/.github/workflows/memory-matrix.yml@v1
+    permissions: {contents: read}
+    with:
+      command: compat
+      jobs: 3
+      fail-on: FAIL_ON
+      working-directory: the agent
+      artifact-prefix: memory
+  after:
+    needs: memory
+    runs-on: ubuntu-24.04
+    steps:
+      - id: outputs
+        env: {OUTPUTS: "${{ toJSON(needs.memory.outputs) }}"}
+        run: printf 'all<<end\\n%s\\nend\\n' "$OUTPUTS" >> "$GITHUB_OUTPUT"
+"""
+
+
+@pytest.fixture
+def call(tmp_path: Path):
+    """Call the workflow in a repository with the project; some artifacts may be lost."""
+
+    def run(*, fail_on: str, lost: str = "") -> Ended:
+        repository = tmp_path / "repository"
+        shutil.copytree(
+            PROJECT, repository / "the agent", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        workflow = repository / ".github/workflows/memory.yml"
+        workflow.parent.mkdir(parents=True)
+        workflow.write_text(CALLER.replace("FAIL_ON", fail_on), encoding="utf-8")
+        commit(repository)
+        return run_workflow(repository, "memory.yml", tmp_path / "act", lost=lost)
+
+    return run
+
+
+@pytest.mark.act
+def test_shards_find_together_what_one_machine_finds(call, tmp_path: Path):
+    ended = call(fail_on="never")
+    assert ended.code == 0, ended.story
+    artifacts = {path.name for path in ended.artifacts.iterdir()}
+    assert artifacts == {
+        "memory-report",
+        *(f"memory-{part}-{number}-of-3" for part in ("written", "read") for number in (1, 2, 3)),
+    }
+    merged, alone = ended.report("memory-report"), on_one_machine(tmp_path / "alone")
+    assert merged["summary"]["breaks"] == 12
+    assert comparable(merged) == comparable(alone)
+    assert ended.said("error") == []
+    (summary,) = ended.summaries.values()
+    assert "12 breaks in 64 cells" in summary
+    outputs = json.loads(ended.output("outputs", job="after")["all"])
+    assert (outputs["result"], outputs["breaks"], outputs["cells"]) == ("pass", "12", "64")
+    assert outputs["artifact-name"] == "memory-report"
+
+
+@pytest.mark.act
+def test_a_job_that_is_lost_is_missing_in_the_report_and_fails_the_call(call):
+    ended = call(fail_on="never", lost="memory-read-2-of-3")
+    assert ended.code == 1
+    results = {name.rpartition("/")[2]: result for name, result in ended.jobs.items()}
+    assert results["report"] == "failure", ended.story
+    assert ended.output("merge")["result"] == "error"
+    report = ended.report("memory-report")
+    assert report["missing"]
+    (summary,) = ended.summaries.values()
+    assert "missing" in summary
+
+
+def on_one_machine(folder: Path) -> dict[str, Any]:
+    """Return the report of a run that is not shared out."""
+    command = (sys.executable, "-m", "memory_matrix", "compat", "--fail-on", "never")
+    subprocess.run(
+        (*command, "--report-dir", folder), cwd=PROJECT, check=True, capture_output=True, text=True
+    )
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return report
+
+
+def comparable(report: dict[str, Any]) -> dict[str, Any]:
+    """Return a report without what differs between any two runs: how long things took."""
+    environments = [
+        {key: value for key, value in each.items() if key != "seconds"}
+        for each in report["environments"]
+    ]
+    return {**report, "environments": environments}
