@@ -35,6 +35,9 @@ STAGES = {
 }
 """What pytest is told for each stage of the project's own tests. Together they are all tests."""
 
+KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": None}
+"""Without it each of pytest's processes compiles all that it imports anew: half of a short stage."""
+
 # nox -s integration: the memory test suite across matrix/default.toml.
 sessions("matrix/default.toml", compat=None, install=["-e", ".[docker]"])
 
@@ -48,8 +51,9 @@ def run_stages(session: nox.Session, stages: Sequence[str], *python: str) -> Non
     """Run stages of the project's own tests, one after the other."""
     for stage in stages:
         session.run(
-            *(python or ("python", "-m")), "pytest", "-n", "2", *STAGES[stage], *session.posargs
-        )
+            *(python or ("python", "-m")), "pytest", "-n", "2", *STAGES[stage], *session.posargs,
+            env=KEEP_BYTECODE,
+        )  # fmt: skip
 
 
 @nox.session(tags=["test"])
