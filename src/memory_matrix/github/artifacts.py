@@ -11,12 +11,13 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from http.client import HTTPMessage, HTTPResponse
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report.visible import visible
@@ -153,7 +154,7 @@ def _asked(source: Source, url: str) -> Mapping[str, Any]:
         text = answer.read(MOST_ANSWER + 1)
     try:
         found = json.loads(text) if len(text) <= MOST_ANSWER else None
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise MemoryMatrixError(f"What GitHub's API answers cannot be read: {url}.")
@@ -196,8 +197,13 @@ def _attempt(source: Source, url: str) -> HTTPResponse:
     request = Request(url, headers={"Accept": "application/vnd.github+json"})  # noqa: S310 - the API's
     if source.token:
         request.add_unredirected_header("Authorization", f"Bearer {source.token}")
-    answer: HTTPResponse = build_opener(_Redirects).open(request, timeout=TIMEOUT)
+    answer: HTTPResponse = _opener().open(request, timeout=TIMEOUT)
     return answer
+
+
+@cache
+def _opener() -> OpenerDirector:
+    return build_opener(_Redirects)
 
 
 class _Redirects(HTTPRedirectHandler):

@@ -28,7 +28,7 @@ class Step:
     def written(self) -> dict[str, str]:
         """Return the outputs, as the runner reads them."""
         found: dict[str, str] = {}
-        lines = iter(self.outputs.read_text(encoding="utf-8").split("\n")[:-1])
+        lines = iter(self.outputs.read_bytes().decode().split("\n")[:-1])
         for line in lines:
             name, separator, rest = line.partition("=")
             if not separator or "<<" in name:
