@@ -106,19 +106,19 @@ def cell_lines(cell: Cell, report: Report) -> Iterator[str]:
     yield f"{cell.outcome}{direction}{cause}: {sentences.evidence(cell)}"
     if cell.error is None:
         for each in cell.diff[1:MOST_DIFFERENCES]:
-            yield sentences.difference(each)
+            yield f"also {sentences.difference(each)}"
         if (rest := len(cell.diff) - MOST_DIFFERENCES) > 0:
             yield f"… and {counted(rest, 'other place')}: see report.json"
     if cell.via:
         yield f"through {', '.join(visible(slot, NAME) for slot in cell.via)}"
     if cell.hint:
-        yield visible(cell.hint, _HINT)
+        yield f"Hint: {visible(cell.hint, _HINT)}"
     yield f"Run it alone: {sentences.command(cell, report)}"
 
 
 def result_lines(result: SuiteResult, report: Report) -> Iterator[str]:
     """Yield what is known of a case that did not pass, for people, in lines."""
-    yield visible(result.reason or NO_REASON, _HINT)
+    yield f"{result.outcome}: {visible(result.reason or NO_REASON, _HINT)}"
     yield f"Run it alone: {_command(result, report)}"
 
 

@@ -36,25 +36,14 @@ LOST = (
 TUPLE = (Difference("$[0]", "tuple (1, 2)", "list [1, 2]"),)
 
 
-ONE_OF_EACH_KIND = (
-    "\x1b[31mred\x1b[0m",
-    "line\nend\r\n\n# heading\n- item",
-    "| pipe | `tick` ``` ~~~",
-    "<script>alert(1)</script><img src=x onerror=y>",
-    "@octocat #1 [link](https://a.example) ![i](https://b.example) www.c.example",
-    "\ud800 lone \udfff",
-    "e\u0301\u200b\u200d\u2066x\u2069",
-    "",
-    hostile_texts.LONG[:200_000],
-)
-"""What the stage `unit` tries; the stage `servers` tries them all."""
-OTHERS = sorted({*hostile_texts.TEXTS} - {*ONE_OF_EACH_KIND})
+def _texts(*more: str) -> list[Any]:
+    """Return hostile texts: few of each kind for the stage `unit`, all for the stage `servers`."""
+    others = (each for each in hostile_texts.TEXTS if each not in hostile_texts.KINDS)
+    large = (pytest.param(each, marks=pytest.mark.large) for each in others)
+    return [*hostile_texts.KINDS, *more, *large]
 
 
-@pytest.fixture(
-    params=[*ONE_OF_EACH_KIND, *(pytest.param(each, marks=pytest.mark.large) for each in OTHERS)],
-    ids=lambda text: ascii(text[:20]),
-)
+@pytest.fixture(params=_texts(hostile_texts.LONG[:200_000]), ids=lambda text: ascii(text[:20]))
 def hostile(request: pytest.FixtureRequest) -> Report:
     """A report in which every text that can come from outside is hostile."""
     return _hostile(request.param)
@@ -64,6 +53,13 @@ def hostile(request: pytest.FixtureRequest) -> Report:
 def _hostile(text: str) -> Report:
     spoilt: Report = hostile_texts.spoilt(_sample(), text)
     return spoilt
+
+
+@pytest.fixture(params=_texts(), ids=lambda text: ascii(text[:20]))
+def hostile_text(request: pytest.FixtureRequest) -> str:
+    """A hostile text that is not long."""
+    text: str = request.param
+    return text
 
 
 @pytest.fixture
