@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from memory_matrix import progress
 from memory_matrix.environments.build import BuildEvent
 from memory_matrix.progress import Progress
 
@@ -108,3 +109,54 @@ def test_names_in_bars_are_shown_as_they_are(
         on_event(BuildEvent("[bold]a[/nonsense]", "resolving"))
 
     assert "[bold]a[/nonsense]: resolving" in stream.getvalue()
+
+
+def test_in_a_log_of_github_what_is_done_is_folded_away(stream: io.StringIO) -> None:
+    progress = Progress("groups", stream)
+
+    with progress.environments(["a", "b"]) as on_event:
+        for name, state in (("a", "resolving"), ("b", "cached"), ("a", "ready")):
+            on_event(BuildEvent(name, state))
+
+    assert lines(stream) == [
+        "::group::Building environments",
+        "a: resolving",
+        "b: cached",
+        "a: ready",
+        "::endgroup::",
+        "Environments: 1 cached, 1 ready (TIME)",
+    ]
+
+
+@pytest.mark.parametrize(("total", "count"), [(3000, "{} of 3,000"), (None, "{}")])
+def test_in_a_log_of_github_a_long_phase_shows_how_far_it_is(
+    stream: io.StringIO, monkeypatch: pytest.MonkeyPatch, total: int | None, count: str
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+
+    with Progress("groups", stream).phase("Reading", total) as step:
+        step("old")
+        step("old")
+
+    assert lines(stream) == [
+        "::group::Reading", count.format(1), count.format(2), "::endgroup::", "Reading: 2 steps (TIME)",
+    ]  # fmt: skip
+
+
+def test_in_a_log_of_github_a_quick_phase_is_its_line_alone(stream: io.StringIO) -> None:
+    with Progress("groups", stream).phase("Reading", 3) as step:
+        step("old")
+
+    assert lines(stream) == ["Reading: 1 step (TIME)"]
+
+
+def test_in_a_log_of_github_a_group_ends_also_with_an_exception(stream: io.StringIO) -> None:
+    def interrupted() -> None:
+        with Progress("groups", stream).environments(["a"]) as on_event:
+            on_event(BuildEvent("a", "resolving"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+    assert lines(stream)[-1] == "::endgroup::"
