@@ -21,6 +21,7 @@ from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.packing import Shard, parse_shard
 from memory_matrix.matrix.select import Part
 from memory_matrix.report.decoding import MalformedError, decoder
+from memory_matrix.report.merging import UNKNOWN
 from memory_matrix.report.model import MissingPart
 from memory_matrix.running import RunOptions, shown_source
 
@@ -320,14 +321,14 @@ def titles(shards: Mapping[int, Loaded[P]]) -> tuple[str, ...]:
 
 
 def shard_of(unit: str, shards: Mapping[int, Loaded[P]]) -> str:
-    """Return the shard that had `unit` to do; empty where none of them says so."""
+    """Return the shard that had `unit` to do; `?/?` where none of them says so."""
     for first in list(shards.values())[:1]:
         for number, units in enumerate(first.header.units, start=1):
             if unit in units:
                 return str(Shard(number, len(first.header.units)))
-    return ""
+    return UNKNOWN
 
 
-def missing_part(kind: Kind, unit: str, shard: str = "") -> MissingPart:
+def missing_part(kind: Kind, unit: str, shard: str) -> MissingPart:
     """Return that `unit` of a kind of shards is missing."""
     return MissingPart(_PARTS[kind], _UNITS[kind].format(unit), shard)

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
+from memory_matrix.commands import compat_read, compat_write
 from memory_matrix.commands.ending import ended
 from memory_matrix.commands.options import (
     EXIT_CODES,
+    NO_SHARDS,
     Commands,
     Parser,
     add_environment_options,
     add_matrix_options,
     add_report_options,
+    add_shard_options,
     command,
 )
 from memory_matrix.commands.preparing import run_options, selected_matrix, shown_progress
+from memory_matrix.errors import UsageError
 
 _EPILOG = f"""\
 a small memory-matrix.toml:
@@ -37,7 +42,15 @@ examples:
   memory-matrix compat --fail-on drifted        fail on less than a break
   memory-matrix compat --select 'writer=old reader=new payload=tool_*'
   memory-matrix compat -c ci/memory-matrix.toml --report-dir out --strict
+
+on many machines, in this order:
+  memory-matrix compat write --shard 1/3        a third of the environments write; leaves written-1-of-3
+  memory-matrix compat read --shard 1/3 --from downloads
+                                                a third of them read all that was written
+  memory-matrix merge downloads                 judges it, and reports what one machine would have
 """
+
+_STEPS = {"write": compat_write.call, "read": compat_read.call}
 
 
 def add(commands: Commands) -> Parser:
@@ -50,9 +63,18 @@ def add(commands: Commands) -> Parser:
         "servers, read them in every environment, and report what breaks.",
         _EPILOG,
     )
+    made.add_argument(
+        "step", nargs="?", choices=tuple(_STEPS), metavar="write|read",
+        help="do one step alone, a shard of it on each of many machines (default: all of compat, here)",
+    )  # fmt: skip
     add_matrix_options(made)
     add_report_options(made)
     add_environment_options(made)
+    group = add_shard_options(made)
+    group.add_argument(
+        "--from", dest="sources", action="extend", nargs="+", type=Path, metavar="PATH",
+        help="where `compat read` finds all that was written (default: the report folder)",
+    )  # fmt: skip
     return made
 
 
@@ -60,6 +82,12 @@ def call(options: argparse.Namespace) -> int:
     """Do it, and return the exit code."""
     from memory_matrix.compat.run import run_compat
 
+    if options.step != "read" and options.sources is not None:
+        raise UsageError("--from says what `compat read` reads; only that step takes it.")
+    if options.step is not None:
+        return _STEPS[options.step](options)
+    if options.shard is not None or options.durations is not None:
+        raise UsageError(NO_SHARDS.format("compat"))
     matrix, selection = selected_matrix(options)
     report = run_compat(matrix, run_options(options, selection), shown_progress(options))
     return ended(report, options)

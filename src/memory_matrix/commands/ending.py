@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,15 @@ if TYPE_CHECKING:
     from memory_matrix.report.model import EnvironmentRecord, Report, ServerRecord, StoreRecord
 
 
-def ended(report: Report, options: argparse.Namespace) -> int:
-    """Show and write what a run found, and return its exit code."""
+def ended(
+    report: Report,
+    options: argparse.Namespace,
+    save: Callable[[Report], tuple[Path, ...]] | None = None,
+) -> int:
+    """Show and write what a run found, and return its exit code.
+
+    `save` writes it elsewhere than into the report folder, and returns the paths.
+    """
     from memory_matrix.github.reporting import told
     from memory_matrix.report import files, sentences
 
@@ -25,7 +33,10 @@ def ended(report: Report, options: argparse.Namespace) -> int:
     try:
         print_report(report, options)  # first: a full disk must not cost the findings
     finally:  # nobody reading them must not cost the report
-        written = files.write(report, options.report_dir, options.also)
+        if save is None:
+            written = files.write(report, options.report_dir, options.also)
+        else:
+            written = save(report)
     if not options.quiet:
         print(sentences.verdict(report), file=sys.stderr)  # the first line has scrolled away
         print(f"Report: {', '.join(map(str, written))}", file=sys.stderr)
@@ -75,7 +86,7 @@ def exit_code(report: Report, *, strict: bool) -> int:
     """Return 1 where the report has what `fail-on` names, else 0.
 
     Raises:
-        UnavailableError: what the matrix requires could not be had. An interpreter that this machine
+        UnavailableError: what the matrix requires could not be had, or a shard is missing. An interpreter that this machine
             lacks is excused where the run is not strict and other environments were run.
         UsageError: every cell was skipped.
         MemoryMatrixError: cases of the suite could not be run.
@@ -83,15 +94,11 @@ def exit_code(report: Report, *, strict: bool) -> int:
     from memory_matrix.report.model import broken_suite, failing, failing_suite
     from memory_matrix.report.visible import counted
 
-    missing: list[EnvironmentRecord | ServerRecord | StoreRecord] = [
-        *(each for each in report.environments if each.status != "ready"),
-        *(each for each in report.servers if each.status != "ready"),
-        *(each for each in report.stores if each.status != "ready"),
-    ]
-    excused = not strict and all(getattr(each, "interpreter_missing", False) for each in missing)
-    if missing and not (excused and (report.cells or report.suite)):
-        lines = "".join(f"\n  {each.name}: {each.reason}" for each in missing)
-        raise UnavailableError(f"what the matrix requires could not be had:{lines}")
+    refuse_lost(
+        (*report.environments, *report.servers, *report.stores),
+        lenient=not strict and bool(report.cells or report.suite),
+    )
+    _refuse_missing(report)
     _refuse_nothing(report)
     if failing(report) or failing_suite(report):
         return 1
@@ -101,6 +108,29 @@ def exit_code(report: Report, *, strict: bool) -> int:
             f"\n  {broken[0].case}: {broken[0].reason}"
         )
     return 0
+
+
+def refuse_lost(
+    records: Iterable[EnvironmentRecord | ServerRecord | StoreRecord], *, lenient: bool
+) -> None:
+    """Raise where something could not be had, other than, if `lenient`, interpreters alone."""
+    lost = [each for each in records if each.status != "ready"]
+    excused = lenient and all(getattr(each, "interpreter_missing", False) for each in lost)
+    if lost and not excused:
+        lines = "".join(f"\n  {each.name}: {each.reason}" for each in lost)
+        raise UnavailableError(f"what the matrix requires could not be had:{lines}")
+
+
+def _refuse_missing(report: Report) -> None:
+    """Raise where no shard reported a part of the matrix."""
+    from memory_matrix.report import sentences
+
+    if report.missing:
+        lines = "".join(f"\n  {sentences.missing_part(each)}" for each in report.missing[:20])
+        rest = f"\n  and {len(report.missing) - 20} more" if len(report.missing) > 20 else ""
+        raise UnavailableError(
+            f"{sentences.lost_shards(report)} Run these shards again, and merge all:{lines}{rest}"
+        )
 
 
 def _refuse_nothing(report: Report) -> None:

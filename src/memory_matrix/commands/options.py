@@ -11,11 +11,17 @@ from memory_matrix.errors import UsageError
 from memory_matrix.report.formats import ALWAYS, FORMATS
 
 if TYPE_CHECKING:
+    from memory_matrix.matrix.packing import Seconds, Shard
     from memory_matrix.report.model import Report
 
 COMPAT_TERMS = "writer=old reader=new serializer=pickle payload=tool_calls"
 SUITE_TERMS = "store=PostgresStore case=ttl_* server=pg17"
 RUN_TERMS = "environment=next serializer=json"
+
+NO_SHARDS = (
+    "--shard and --durations: `memory-matrix {}` is for one machine; on many, run `compat write --shard I/N`, then"
+    " `compat read --shard I/N` with all that was written, `suite --shard I/N`, and `merge`."
+)
 
 EXIT_CODES = """\
 exit codes:
@@ -40,6 +46,19 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it 
 
 def add_suite_options(command: argparse.ArgumentParser) -> None:
     """Add what says which stores the suite runs against, where and how."""
+    group = add_given_options(command)
+    group.add_argument(
+        "--seed", type=positive, metavar="N",
+        help="order the cases as an earlier run did (default: another order each time)",
+    )  # fmt: skip
+    group.add_argument(
+        "--redis-may-hold-data", action="store_true",
+        help="use a Redis given by URL that is not empty: cases have a key prefix of their own there",
+    )  # fmt: skip
+
+
+def add_given_options(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what says other stores and servers than the matrix file; return the group that they are in."""
     group = command.add_argument_group("suite")
     group.add_argument(
         "--store", action="append", metavar="NAME",
@@ -56,14 +75,42 @@ def add_suite_options(command: argparse.ArgumentParser) -> None:
         "--strategy", choices=("full", "pairwise", "axis-star"),
         help="which combinations are run (default: the matrix file's suite.strategy)",
     )  # fmt: skip
+    return group
+
+
+def add_shard_options(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what says which share of the work is done here; return the group that they are in."""
+    group = command.add_argument_group("past one machine", "docs/many-machines.md says how")
     group.add_argument(
-        "--seed", type=positive, metavar="N",
-        help="order the cases as an earlier run did (default: another order each time)",
+        "--shard", type=shard, metavar="I/N",
+        help="do the first, second, ... of N shares of the work, such as 2/4, and leave for `merge` what"
+        " it finds",
     )  # fmt: skip
+    add_durations(group)
+    return group
+
+
+def add_durations(group: argparse._ActionsContainer) -> None:
+    """Add what says how long everything took before."""
     group.add_argument(
-        "--redis-may-hold-data", action="store_true",
-        help="use a Redis given by URL that is not empty: cases have a key prefix of their own there",
+        "--durations", type=durations, metavar="PATH",
+        help="the report.json of an earlier run, or its folder: share the work out by how long it took"
+        " there (the same file for every shard)",
     )  # fmt: skip
+
+
+def durations(text: str) -> Seconds:
+    """Return how long everything took in the run whose report is at the path `text`.
+
+    Raises:
+        UsageError: there is none that can be read.
+    """
+    from memory_matrix.report.durations import load_seconds
+
+    try:
+        return load_seconds(Path(text))
+    except UsageError as error:
+        raise UsageError(f"--durations: {error}") from None
 
 
 def command(
@@ -87,11 +134,11 @@ def command(
 def add_matrix_options(command: argparse.ArgumentParser, example: str = COMPAT_TERMS) -> None:
     """Add what says which matrix, and which part of it; `example` is shown for --select."""
     group = command.add_argument_group("matrix")
-    group.add_argument(
-        "-c", "--config", type=Path, metavar="FILE",
-        help="the matrix file (default: memory-matrix.toml, or [tool.memory-matrix] in"
-        " pyproject.toml, in this folder or one above it)",
-    )  # fmt: skip
+    add_config(
+        group,
+        " (default: memory-matrix.toml, or [tool.memory-matrix] in pyproject.toml, in this folder or one"
+        " above it)",
+    )
     group.add_argument(
         "--select", action="append", metavar="EXPR",
         help=f"run a part: KEY=GLOB terms, such as {example!r}; terms of one key are alternatives;"
@@ -99,6 +146,13 @@ def add_matrix_options(command: argparse.ArgumentParser, example: str = COMPAT_T
     )  # fmt: skip
     # Said by a session of nox or tox: what it runs, whatever else is selected.
     group.add_argument("--session", metavar="EXPR", help=argparse.SUPPRESS)
+
+
+def add_config(group: argparse._ActionsContainer, default: str = "") -> None:
+    """Add what says which matrix file; `default` says what is taken without it."""
+    group.add_argument(
+        "-c", "--config", type=Path, metavar="FILE", help=f"the matrix file{default}"
+    )
 
 
 def add_environment_options(command: argparse.ArgumentParser) -> None:
@@ -216,6 +270,17 @@ def add_volume(command: argparse._ActionsContainer) -> None:
     """Add what says how much is shown."""
     command.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     command.add_argument("-v", "--verbose", action="store_true", help="show everything there is")
+
+
+def shard(text: str) -> Shard:
+    """Return the shard that `text` names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    from memory_matrix.matrix import packing
+
+    return packing.parse_shard(text)
 
 
 def positive(text: str) -> int:

@@ -10,9 +10,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memory_matrix.errors import UsageError
+
 if TYPE_CHECKING:
+    from memory_matrix.compat.shards import Share
     from memory_matrix.matrix.model import Matrix
     from memory_matrix.matrix.select import Selection
+    from memory_matrix.partials import Header
     from memory_matrix.progress import Progress
     from memory_matrix.running import RunOptions
 
@@ -101,6 +105,29 @@ def run_options(options: argparse.Namespace, selection: Selection) -> RunOptions
         download=options.download_pythons,
         refresh=options.refresh,
         selection=selection,
+    )
+
+
+def share(options: argparse.Namespace) -> Share:
+    """Return which share of compat is done here."""
+    from memory_matrix.compat.shards import Share
+    from memory_matrix.matrix.packing import WHOLE, Seconds
+
+    return Share(options.report_dir, options.shard or WHOLE, options.durations or Seconds())
+
+
+def refuse_comparing(options: argparse.Namespace) -> None:
+    """Raise where a step of compat is to compare or remember what only all of them tell."""
+    for name, value in {"--baseline": options.baseline, "--history": options.history}.items():
+        if value is not None:
+            raise UsageError(f"{name} is for the whole report: give it to `memory-matrix merge`.")
+
+
+def nothing_to_do(head: Header) -> str:
+    """Return what to say of a shard that has no work."""
+    number = sum(map(bool, head.units))
+    return (
+        f"{head.title} has nothing to do: there is work for {number} of the {head.place.of} shards."
     )
 
 

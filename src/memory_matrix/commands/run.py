@@ -8,6 +8,7 @@ from dataclasses import replace
 from memory_matrix.commands.ending import ended
 from memory_matrix.commands.options import (
     EXIT_CODES,
+    NO_SHARDS,
     RUN_TERMS,
     Commands,
     Parser,
@@ -27,6 +28,7 @@ from memory_matrix.commands.preparing import (
     shown_progress,
     suite_options,
 )
+from memory_matrix.errors import UsageError
 
 _EPILOG = f"""\
 {EXIT_CODES}
@@ -49,6 +51,7 @@ def add(commands: Commands) -> Parser:
     add_suite_options(made)
     add_report_options(made)
     add_environment_options(made)
+    made.add_argument("--shard", help=argparse.SUPPRESS)  # said in a sentence of its own
     return made
 
 
@@ -59,6 +62,8 @@ def call(options: argparse.Namespace) -> int:
     from memory_matrix.report.joining import joined
     from memory_matrix.suite.run import run_suite
 
+    if options.shard is not None:
+        raise UsageError(NO_SHARDS.format("run"))
     matrix = given_matrix(options, read_matrix(options))
     given = given_options(options, matrix)
     selection = select.parse(selected(options))

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memory_matrix.compat.merging import Gathered, gathered
+from memory_matrix.compat.merging import Gathered
 from memory_matrix.compat.model import Reads, Variant, Writes
 from memory_matrix.compat.partial import (
     ReadPartial,
@@ -23,7 +23,7 @@ from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import EnvironmentSpec, Matrix
 from memory_matrix.matrix.packing import WHOLE, Seconds, Shard, pack_environments
-from memory_matrix.partials import Header, Kind, Loaded, header
+from memory_matrix.partials import Header, Kind, header
 from memory_matrix.progress import Progress
 from memory_matrix.report.merging import otherwise
 from memory_matrix.runfolder import run_folder
@@ -39,18 +39,12 @@ class Share:
     seconds: Seconds = field(default_factory=Seconds)
 
 
-@dataclass(frozen=True)
-class Saved:
-    """What a shard left."""
-
-    folder: Path
-    partial: WrittenPartial | ReadPartial
-
-
-def write_shard(matrix: Matrix, options: RunOptions, progress: Progress, share: Share) -> Saved:
+def write_shard(
+    matrix: Matrix, options: RunOptions, progress: Progress, share: Share
+) -> tuple[Path, WrittenPartial]:
     """Write in the environments of this share, store it on the servers, and save what came back.
 
-    What cannot be had is in what is saved; with `strict`, nothing is then written.
+    Returns the folder that holds it, and what is in it. What cannot be had is in what is saved; with `strict`, nothing is then written.
 
     Raises:
         UsageError: two payload sources define one payload.
@@ -82,7 +76,7 @@ def write_shard(matrix: Matrix, options: RunOptions, progress: Progress, share: 
             writes=tuple(map(writes_record, writes)),
             variants=variants,
         )
-        return Saved(save_written(partial, workshop, share.report_dir), partial)
+        return save_written(partial, workshop, share.report_dir), partial
 
 
 def read_shard(
@@ -90,37 +84,38 @@ def read_shard(
     options: RunOptions,
     progress: Progress,
     share: Share,
-    written: Sequence[Loaded[WrittenPartial]],
-) -> Saved:
-    """Read in the environments of this share what all `written` shards wrote, and save it.
+    written: Gathered,
+) -> tuple[Path, ReadPartial]:
+    """Read in the environments of this share what all shards wrote, and save it.
+
+    Returns the folder that holds it, and what is in it.
 
     Raises:
-        UsageError: they are no shards of one run of this matrix, or one is damaged.
+        UsageError: it was not written with this matrix, or it is damaged.
         MemoryMatrixError: it cannot be saved.
     """
     shares = pack_environments(matrix.environments, share.seconds.read, share.shard.of)
     found = _header("read", matrix, options, share, shares)
-    all_of_it = gathered(written)
-    _refuse_others(found, all_of_it)
-    mine = [each for each in shares[share.shard.number - 1] if each.name in all_of_it.readers]
+    _refuse_others(found, written)
+    mine = [each for each in shares[share.shard.number - 1] if each.name in written.readers]
     with run_folder() as folder:
         workshop = open_workshop(matrix, folder, options)
-        adopt(list(all_of_it.shards.values()), folder)
+        adopt(list(written.shards.values()), folder)
         had = build(matrix, mine, options, progress) if mine else ()
-        changed = dict(_changed(had, all_of_it))
+        changed = dict(_changed(had, written))
         alike = [
             each for each in had if isinstance(each, Environment) and each.spec.name not in changed
         ]
-        writes = all_of_it.settled(matrix.compat, options.selection)
-        reads = read(workshop, alike, writes, all_of_it.variants, progress) if alike else ()
+        writes = written.settled(matrix.compat, options.selection)
+        reads = read(workshop, alike, writes, written.variants, progress) if alike else ()
         refused = (Reads(name, broken=reason) for name, reason in changed.items())
         partial = ReadPartial(
             header=found,
-            written={each.header.shard: each.digest for each in all_of_it.shards.values()},
+            written={each.header.shard: each.digest for each in written.shards.values()},
             environments=tuple(map(environment_record, had)),
             reads=tuple(map(reads_record, (*reads, *refused))),
         )
-    return Saved(save_read(partial, share.report_dir), partial)
+    return save_read(partial, share.report_dir), partial
 
 
 def _header(

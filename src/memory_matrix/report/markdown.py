@@ -63,12 +63,14 @@ def head(report: Report) -> str:
         facts.append(sentences.consequence(report))
     facts.append(sentences.comparison(report))
     facts.append(sentences.missing(report))
+    facts.append(sentences.lost_shards(report))
     text = " ".join(filter(None, facts))
     return f"## {prose(sentences.verdict(report))}\n" + (f"\n{prose(text)}\n" if text else "")
 
 
 def _compat(report: Report) -> Iterator[Section]:
     grid = grouping.grid(report, MOST_ENVIRONMENTS)
+    yield listing("Missing", [code(sentences.missing_part(each), 400) for each in report.missing])
     yield _environments(report)
     yield _servers(report)
     yield Section("Who reads whom", [_grid(grid)] if grid.entries else [])

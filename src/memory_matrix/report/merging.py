@@ -15,6 +15,9 @@ from memory_matrix.report.model import EnvironmentRecord, MissingPart, Report, S
 ALL_OF_IT = "all of it"
 """What is missing of a part of which nobody knows what it was to do."""
 
+UNKNOWN = "?/?"
+"""The shard of what nobody knows the shard of."""
+
 Record = TypeVar("Record", EnvironmentRecord, ServerRecord)
 
 _SHOWN = 5
@@ -34,11 +37,12 @@ def put_together(reports: Mapping[Part, Report], expected: Sequence[Part], empty
     `empty` is the report of a run of which nothing is there.
     """
     lost = tuple(
-        MissingPart(part, ALL_OF_IT, "")
+        MissingPart(part, ALL_OF_IT, UNKNOWN)
         for part in PARTS
         if part in expected and part not in reports
     )
-    found = [reports[part] for part in PARTS if part in reports] or [empty]
+    there = [reports[part] for part in PARTS if part in reports] or [empty]
+    found = list({id(each): each for each in there}.values())  # one may tell of both parts
     merged = found[0] if len(found) == 1 else joined(*found)
     return replace(
         merged,

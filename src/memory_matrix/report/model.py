@@ -203,7 +203,7 @@ class MissingPart:
     """What was to run: `next as writer`, `next as reader`, or an environment of the suite on servers,
     `next on pg17, redis:8.0`."""
     shard: str
-    """The shard that had it, `2/4`; empty where that is not known either."""
+    """The shard that had it, `2/4`; `?/?` where that is not known either."""
 
 
 @dataclass(frozen=True)

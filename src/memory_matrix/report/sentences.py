@@ -17,6 +17,7 @@ from memory_matrix.report.model import (
     Cell,
     Difference,
     EnvironmentRecord,
+    MissingPart,
     Report,
     failing,
     failing_suite,
@@ -35,10 +36,12 @@ _GLOB = 200
 
 def verdict(report: Report) -> str:
     """Return in one line what the run found, in cells and in cases of the memory test suite."""
-    if not suite.asked_for(report):
-        return _compat_verdict(report)
-    parts = [_compat_verdict(report)] if report.cells else []
-    return " ".join([*parts, suite.verdict(report)])
+    parts = [f"Incomplete: {_counted_missing(report)} missing."] if report.missing else []
+    if report.cells or not suite.asked_for(report):
+        parts.append(_compat_verdict(report))
+    if suite.asked_for(report):
+        parts.append(suite.verdict(report))
+    return " ".join(parts)
 
 
 def _compat_verdict(report: Report) -> str:
@@ -108,7 +111,11 @@ def quoted_name(name: str) -> str:
 
 def is_bad(report: Report) -> bool:
     """Return whether the verdict is bad news."""
-    return bool(breaks(report)) or any(each.outcome in {"failed", "error"} for each in report.suite)
+    return (
+        bool(report.missing)
+        or bool(breaks(report))
+        or any(each.outcome in {"failed", "error"} for each in report.suite)
+    )
 
 
 def is_good(report: Report) -> bool:
@@ -141,6 +148,23 @@ def _rule(report: Report) -> str:
     if report.cells and report.fail_on != "never" and len(report.directions) < 3:
         rule += f", directions = {', '.join(report.directions) or 'none'}"
     return f" ({rule})"
+
+
+def lost_shards(report: Report) -> str:
+    """Return in one sentence that shards did not report; nothing where all did."""
+    if not report.missing:
+        return ""
+    return f"{_counted_missing(report)} missing: no shard reported what was planned."
+
+
+def _counted_missing(report: Report) -> str:
+    verb = "is" if len(report.missing) == 1 else "are"
+    return f"{counted(len(report.missing), 'part')} of the matrix {verb}"
+
+
+def missing_part(part: MissingPart) -> str:
+    """Return what is missing, such as `compat: next as reader (shard 2/3)`."""
+    return f"{part.part}: {visible(part.name, NAME)} (shard {visible(part.shard, NAME)})"
 
 
 def missing(report: Report) -> str:

@@ -126,6 +126,17 @@ def _add_head(page: Page, report: Report) -> None:
         page.add(comparison)
     if sentences.missing(report):
         page.add((sentences.missing(report), "yellow"))
+    if report.missing:
+        _add_missing(page, report)
+
+
+def _add_missing(page: Page, report: Report) -> None:
+    page.title(f"Missing ({len(report.missing):,})")
+    page.add(sentences.lost_shards(report), indent=2)
+    most = page.look.most(MOST_ENVIRONMENTS)
+    for each in report.missing[:most]:
+        page.add((sentences.missing_part(each), "red"), indent=2)
+    page.rest(max(0, len(report.missing) - most), "part")
 
 
 def _add_environments(page: Page, report: Report, grid: Grid, *, numbered: bool) -> None:

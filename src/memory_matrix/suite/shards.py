@@ -49,8 +49,8 @@ class SuiteShard:
 def save_suite(
     head: Header,
     report: Report,
-    report_dir: Path,
     *,
+    report_dir: Path,
     waivers: Sequence[Waiver],
     servers: Sequence[str],
     also: Iterable[str] = (),
