@@ -59,7 +59,7 @@ def add(commands: Commands) -> Parser:
     )  # fmt: skip
     made.add_argument(
         "-o", "--output", type=Path, metavar="FILE",
-        help="write it to this file, in place of what is there (default: standard output)",
+        help="write it to this file, in place of what is there (default: -, standard output)",
     )  # fmt: skip
     made.add_argument("--label", metavar="TEXT", help="what a badge stands for; for --format badge")
     add_comparing(made)
@@ -74,7 +74,7 @@ def call(options: argparse.Namespace) -> int:
     if options.label is not None and options.format != "badge":
         raise UsageError(f"--label is for --format badge; {options.format} has no label.")
     report = compared(files.load(options.source), options)
-    if options.output is not None:
+    if options.output not in {None, Path("-")}:
         _refuse_to_lose(options)
         files.write_one(_pieces(report, options), options.output)
     elif options.format == "terminal":

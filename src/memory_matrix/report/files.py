@@ -42,7 +42,8 @@ def write(report: Report, folder: Path, also: Iterable[str] = ()) -> tuple[Path,
 def write_one(pieces: Iterable[str], path: Path) -> None:
     """Write `pieces` to `path`: whole or not at all where that is a file, or is to become one.
 
-    A pipe or a device is written to as it is, a link goes on pointing where it does.
+    Folders are made when missing. A pipe or a device is written to as it is, a link goes on pointing
+    where it does.
 
     Raises:
         UsageError: it cannot be written there.
@@ -52,12 +53,13 @@ def write_one(pieces: Iterable[str], path: Path) -> None:
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(pieces)
         else:
-            target = path.resolve()
+            target = Path(os.path.realpath(path))
+            target.parent.mkdir(parents=True, exist_ok=True)
             _write_all(target.parent, {target.name: pieces})
-    except BrokenPipeError:
+    except BrokenPipeError:  # nobody reads any more
         raise
-    except (OSError, RuntimeError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
+    except OSError as error:
+        why = error.strerror or error
         raise UsageError(f"{str(path)!r} cannot be written: {why}.") from error
 
 

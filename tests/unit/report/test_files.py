@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -330,3 +330,59 @@ def test_whole_seconds_are_seconds(suite_sample: Report, tmp_path: Path) -> None
     data["suite"][0]["seconds"] = 2
     (tmp_path / "report.json").write_text(json.dumps(data))
     assert files.load(tmp_path).suite[0].seconds == 2.0
+
+
+def test_other_formats_are_written_where_asked_for(sample: Report, tmp_path: Path) -> None:
+    written = files.write(sample, tmp_path, ("sarif", "junit", "sarif", "json"))
+    names = [path.name for path in written]
+    assert {"report.sarif", "report.junit.xml"} <= {*names}
+    assert sorted(names) == _names(tmp_path)
+
+
+def test_what_an_earlier_run_wrote_in_another_format_is_not_left(
+    sample: Report, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.junit.xml").write_text("mine")
+    files.write(sample, tmp_path, ("sarif", "junit"))
+    files.write(sample, tmp_path, ("sarif",))
+    assert "report.junit.xml" not in _names(tmp_path)
+    assert {"report.sarif", "mine.junit.xml"} <= {*_names(tmp_path)}
+
+
+def test_one_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    def pieces() -> Iterator[str]:
+        yield "half"
+        raise KeyboardInterrupt
+
+    path = tmp_path / "new" / "folder" / "out.xml"
+    files.write_one(("é\n", "b"), path)
+    with pytest.raises(KeyboardInterrupt):
+        files.write_one(pieces(), path)
+    assert path.read_bytes() == "é\nb".encode()
+    assert _names(path.parent) == ["out.xml"]
+
+
+def test_a_link_goes_on_pointing_where_it_does(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    files.write_one(("new",), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        files.write_one(("x" * 100_000,), pipe)
+        assert reader.stdout is not None
+        assert len(reader.stdout.read()) == 100_000
+
+
+@pytest.mark.parametrize("place", ["folder", "file/below"])
+def test_a_file_that_cannot_be_written_is_named(place: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UsageError, match=f"{place}' cannot be written: "):
+        files.write_one(("x",), tmp_path / place)
+    assert _names(tmp_path) == ["file", "folder"]
