@@ -47,7 +47,7 @@ class Pointer:
     def in_markdown(self) -> str:
         """Return a sentence on it."""
         where = (
-            f"Everything is in report.json and report.md, in the folder {code(self.folder, _PATH)}"
+            f"The whole report is in the folder {code(self.folder, _PATH)}"
         )
         if not self.artifact:
             return f"\n{where}.\n"
