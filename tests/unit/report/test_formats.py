@@ -122,3 +122,9 @@ def test_every_format_has_a_file_of_its_own() -> None:
 
 def test_every_format_is_tried_with_hostile_text() -> None:
     assert set(FORMATS) <= set(CHECKS)
+
+
+def test_the_page_on_reports_lists_every_format_with_its_file() -> None:
+    page = (HERE.parents[2] / "docs" / "report.md").read_text("utf-8")
+    for name, each in FORMATS.items():
+        assert f"| `{name}` | `{each.file}` | " in page
