@@ -94,7 +94,8 @@ def test_outputs_that_workflows_ask_for_are_there():
 
 def test_other_peoples_actions_are_pinned_alike_everywhere():
     pins: dict[str, set[tuple[str, str | None]]] = {}
-    for path in (ROOT / "action.yml", *WORKFLOWS.glob("*.yml")):
+    of_init = ROOT / "src/memory_matrix/starting/templates/workflow.yml.txt"
+    for path in (ROOT / "action.yml", *WORKFLOWS.glob("*.yml"), *PAGES, of_init):
         for found in PIN.finditer(path.read_text(encoding="utf-8")):
             if not found["name"].startswith("memory-matrix/"):
                 pins.setdefault(found["name"], set()).add((found["sha"], found["version"]))
