@@ -90,7 +90,7 @@ def requirements(report: Report) -> Iterator[Requirement]:
     for store in report.stores:
         yield Requirement("stores", f"{store.name} in {store.environment}", _why(store))
     for part in report.missing:
-        lost = f"no report came from shard {part.shard} of {part.part}, which had it"
+        lost = f"it was planned, and no report tells of it (shard {part.shard})"
         yield Requirement("parts", f"{part.part}: {part.name}", lost)
 
 
