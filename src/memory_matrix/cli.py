@@ -70,10 +70,10 @@ def _main(arguments: Sequence[str] | None) -> int:
         _complain(_about_defect(error))
         return MemoryMatrixError.exit_code
     except KeyboardInterrupt:
-        print("memory-matrix: interrupted; everything it started is stopped.", file=sys.stderr)
+        _say("interrupted; everything it started is stopped.")
         return INTERRUPTED
     except _TerminatedError as terminated:
-        print("memory-matrix: terminated; everything it started is stopped.", file=sys.stderr)
+        _say("terminated; everything it started is stopped.")
         return 128 + terminated.number
 
 
@@ -91,10 +91,25 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _complain(text: str) -> None:
     """Say what ended the run; a step of GitHub Actions shows it as its error."""
-    if log.is_github():
+    if not log.is_github():
+        _say(f"error: {text}")
+        return
+    with _perhaps_unheard():
         log.say("error", text)
-    else:
-        print(f"memory-matrix: error: {text}", file=sys.stderr)
+
+
+def _say(text: str) -> None:
+    with _perhaps_unheard():
+        print(f"memory-matrix: {text}", file=sys.stderr)
+
+
+@contextmanager
+def _perhaps_unheard() -> Iterator[None]:
+    """Let go of what nobody reads: the exit code still says how it ended."""
+    try:
+        yield
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _flush() -> None:

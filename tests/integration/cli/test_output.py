@@ -141,6 +141,22 @@ def test_nobody_who_reads_is_no_error_and_costs_no_report(
     assert report.exists() == (arguments == ["compat", "-q"])
 
 
+@pytest.mark.parametrize("variable", ["", "true"])
+def test_an_error_that_nobody_reads_is_no_finding(project: Project, variable: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as nobody:
+        done = subprocess.run(
+            [*COMMAND, "compat", "-c", "missing.toml"],
+            cwd=project.folder,
+            env=project.variables({"GITHUB_ACTIONS": variable}),
+            stderr=nobody,
+            check=False,
+        )
+
+    assert done.returncode == 2
+
+
 def test_standard_streams_that_are_closed_are_no_error(project: Project) -> None:
     command = " ".join([*COMMAND, "compat", "-q"])
 
