@@ -44,10 +44,10 @@ examples:
   memory-matrix compat -c ci/memory-matrix.toml --report-dir out --strict
 
 on many machines, in this order:
-  memory-matrix compat write --shard 1/3        a third of the environments write; leaves written-1-of-3
+  memory-matrix compat write --shard 1/3        a third of the environments writes
   memory-matrix compat read --shard 1/3 --from downloads
-                                                a third of them read all that was written
-  memory-matrix merge downloads                 judges it, and reports what one machine would have
+                                                a third of them reads all that was written
+  memory-matrix merge downloads                 judges it, and reports what one machine would
 """
 
 _STEPS = {"write": compat_write.call, "read": compat_read.call}
@@ -64,7 +64,7 @@ def add(commands: Commands) -> Parser:
         _EPILOG,
     )
     made.add_argument(
-        "step", nargs="?", choices=tuple(_STEPS), metavar="write|read",
+        "step", nargs="?", metavar="write|read",
         help="do one step alone, a shard of it on each of many machines (default: all of compat, here)",
     )  # fmt: skip
     add_matrix_options(made)
@@ -85,9 +85,18 @@ def call(options: argparse.Namespace) -> int:
     if options.step != "read" and options.sources is not None:
         raise UsageError("--from says what `compat read` reads; only that step takes it.")
     if options.step is not None:
-        return _STEPS[options.step](options)
+        return _step(options)
     if options.shard is not None or options.durations is not None:
         raise UsageError(NO_SHARDS.format("compat"))
     matrix, selection = selected_matrix(options)
     report = run_compat(matrix, run_options(options, selection), shown_progress(options))
     return ended(report, options)
+
+
+def _step(options: argparse.Namespace) -> int:
+    if options.step not in _STEPS:
+        raise UsageError(
+            f"compat has the steps {' and '.join(_STEPS)}, and no {options.step!r}."
+            "\nSee `memory-matrix compat --help`."
+        )
+    return _STEPS[options.step](options)

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from memory_matrix.report.model import Report
 
 _EPILOG = f"""\
-what is merged: what `compat write`, `compat read` and `suite` left with --shard, and reports of whole
-runs of compat or the suite, at any depth and in any order. A shard that is not there is shown as missing
+what is merged: what `compat write`, `compat read` and `suite --shard` left, and reports of whole
+runs of compat or the suite, at any depth, in any order. A shard that is not there is shown as missing
 and ends the command with exit code 3.
 
 {EXIT_CODES}
 examples:
   memory-matrix merge downloads --report-dir merged
-  memory-matrix merge --expect compat --expect suite --fail-on new-breaks --baseline base/report.json
+  memory-matrix merge downloads --expect compat --expect suite
 """
 
 

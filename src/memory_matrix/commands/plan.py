@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_matrix.commands.options import (
+    RUN_TERMS,
     Commands,
     Parser,
+    add_durations,
+    add_given_options,
     add_matrix_options,
     add_volume,
     command,
 )
-from memory_matrix.commands.preparing import print_notes, read_matrix, selected
+from memory_matrix.commands.preparing import given_matrix, print_notes, read_matrix, selected
+from memory_matrix.errors import UsageError
+
+if TYPE_CHECKING:
+    from memory_matrix.matrix.model import Matrix
+    from memory_matrix.matrix.select import Selection
 
 _EPILOG = """\
 exit codes:
@@ -21,6 +32,7 @@ exit codes:
 examples:
   memory-matrix plan -c ci/memory-matrix.toml
   memory-matrix plan --select 'writer=old' --json
+  memory-matrix plan --github --jobs 8
 """
 
 
@@ -34,10 +46,31 @@ def add(commands: Commands) -> Parser:
         "and why an environment is in or out.",
         _EPILOG,
     )
-    add_matrix_options(made)
+    add_matrix_options(made, RUN_TERMS)
+    add_given_options(made)
     made.add_argument("--json", action="store_true", help="as JSON")
+    group = made.add_argument_group("past one machine", "docs/many-machines.md says how")
+    group.add_argument(
+        "--github", action="store_true",
+        help="write the jobs that the work is packed into to $GITHUB_OUTPUT, for strategy.matrix; with"
+        " --json, print them",
+    )  # fmt: skip
+    group.add_argument(
+        "--jobs", type=job_count, metavar="N",
+        help="at most so many jobs of a kind, up to 256 (default: 20)",
+    )  # fmt: skip
+    add_durations(group)
     add_volume(made)
     return made
+
+
+def job_count(text: str) -> int:
+    """Return the number of jobs that `text` is."""
+    from memory_matrix.matrix.jobs import MOST_JOBS
+
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_JOBS}")
+    return int(text)
 
 
 def call(options: argparse.Namespace) -> int:
@@ -46,11 +79,39 @@ def call(options: argparse.Namespace) -> int:
 
     from memory_matrix.matrix import plan, select
 
-    matrix = read_matrix(options)
+    if not options.github and (options.jobs is not None or options.durations is not None):
+        raise UsageError("--jobs and --durations are about the jobs of --github; add that.")
+    matrix = given_matrix(options, read_matrix(options))
     selection = select.parse(selected(options))
     print_notes(matrix)
+    if options.github:
+        return _github(options, matrix, selection)
     if options.json:
         print(json.dumps(plan.plan_json(matrix, selection), indent=2))
     else:
         print("\n".join(plan.lines(plan.plan(matrix, selection), verbose=options.verbose)))
+    return 0
+
+
+def _github(options: argparse.Namespace, matrix: Matrix, selection: Selection) -> int:
+    """Write the jobs, or print them, and return the exit code."""
+    import json
+
+    from memory_matrix.github import outputs
+    from memory_matrix.matrix.jobs import JOBS, plan_jobs
+
+    jobs = plan_jobs(matrix, selection, options.jobs or JOBS, options.durations)
+    values = jobs.outputs()
+    if options.json:
+        print(json.dumps(values, indent=2))
+        return 0
+    path = os.environ.get("GITHUB_OUTPUT")
+    if not path:
+        raise UsageError(
+            "--github writes to the file that GITHUB_OUTPUT names, which is not set outside GitHub Actions;"
+            " with --json it prints the same here."
+        )
+    outputs.write(Path(path), {name: json.dumps(value) for name, value in values.items()})
+    for job in (*jobs.write, *jobs.read, *jobs.suite):
+        print(job.name)
     return 0

@@ -46,7 +46,7 @@ examples:
   memory-matrix suite --store app/memory.py:adapter
   memory-matrix suite --store app/memory.py:adapter --select 'case=ttl_*'
   memory-matrix suite --postgres image:pgvector/pgvector:pg17 --redis image:redis:8.0
-  memory-matrix suite --shard 1/3               a third of it; `memory-matrix merge` makes one report
+  memory-matrix suite --shard 1/3               a third of it, for `memory-matrix merge`
 """
 
 

@@ -11,7 +11,7 @@ from memory_matrix import __version__, cli
 from memory_matrix.commands import plan
 from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
 
-COMMANDS = ("compat", "plan", "report")
+COMMANDS = ("compat", "merge", "plan", "report", "suite")
 
 MATRIX = """
 [[environment]]
@@ -106,7 +106,8 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["compat", "--fail-on", "broken"], "--fail-on: invalid choice: 'broken'"),
         (["compat", "--fail", "never"], "--fail"),
         (["compat", "--select"], "--select: expected one argument"),
-        (["compat", "one", "two"], "one two"),
+        (["compat", "one"], "'one'"),
+        (["compat", "write", "one"], "one"),
         (["plan", "--report-dir", "x"], "--report-dir"),
         (["report", "--format", "html"], "invalid choice: 'html'"),
         (["report", "-q", "--form", "json"], "--form"),
