@@ -22,6 +22,7 @@ _REPORTING = frozenset({"run", "compat", "suite", "merge"})
 _SHARDED = frozenset({"compat write", "compat read", "suite"})
 _BUILDING = frozenset({"run", "compat", "compat write", "compat read", "suite"})
 _SELECTING = _BUILDING | {"plan"}
+_SERVING = frozenset({"run", "suite", "plan"})
 _ALL = frozenset(COMMANDS)
 
 _FAIL_ON = ("new-breaks", "break", "drifted", "changed", "never")
@@ -109,8 +110,8 @@ INPUTS: tuple[Input, ...] = (
     ),
     Input("fail-on", *_one_of(*_FAIL_ON), commands=_REPORTING),
     Input("strict", *_BOOLEAN, commands=_BUILDING, has_default=True),
-    Input("postgres", "sources of servers, one a line", commands=frozenset({"run", "suite"})),
-    Input("redis", "sources of servers, one a line", commands=frozenset({"run", "suite"})),
+    Input("postgres", "sources of servers, one a line", commands=_SERVING),
+    Input("redis", "sources of servers, one a line", commands=_SERVING),
     Input(
         "baseline",
         "the path of a report.json or of its folder, or artifact:NAME",

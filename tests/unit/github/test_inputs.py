@@ -171,7 +171,7 @@ def test_an_input_that_means_nothing_to_the_command_is_refused() -> None:
         "input shard: the command run takes none; only compat write, compat read, suite do."
     ]
     assert problems(command="compat", redis="redis:8") == [
-        "input redis: the command compat takes none; only run, suite do."
+        "input redis: the command compat takes none; only run, suite, plan do."
     ]
     assert problems(command="plan", fail_on="never", **{"from": "x"}) == [
         "input fail-on: the command plan takes none; only run, compat, suite, merge do.",
