@@ -5,8 +5,10 @@
 
 All ways use one embedded Postgres (and one Redis), the same tables (four, with a few indexes, one of
 them HNSW) and the same test: it inserts a row and counts. Whole tests are timed, from fixture set-up to
-tear-down, in real pytest runs; then the bare calls. Rounds go through the ways in turn, so that what else
-the machine does hits all alike. pytest-postgresql has to be installed; it is left out where it is not.
+tear-down, in real pytest runs; then the bare calls, one after the other: what is made ahead, by a thread of
+the worker, has to be waited for there. For these the processors' time is told too, that of the server and
+of threads included. Rounds go through the ways in turn, so that what else the machine does hits all alike.
+pytest-postgresql has to be installed; it is left out where it is not.
 """
 
 from __future__ import annotations
@@ -18,10 +20,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
@@ -112,16 +117,25 @@ def client():
 """
 
 RATIO_TO = "the plain recipe"
+CLONE = "pytest-postgresql: template clone"
 POSTGRES_WAYS = {
     "this plugin: schema per test": OURS + POSTGRES_TEST,
     "this plugin: cloned database": OURS + 'pytestmark = pytest.mark.postgres(isolation="database")\n'
     + POSTGRES_TEST,
     "this plugin: rolled back": OURS + 'pytestmark = pytest.mark.postgres(isolation="rollback")\n'
     + POSTGRES_TEST,
-    "pytest-postgresql: template clone": PYTEST_POSTGRESQL + POSTGRES_TEST,
+    CLONE: PYTEST_POSTGRESQL + POSTGRES_TEST,
     RATIO_TO: PLAIN + POSTGRES_TEST,
 }  # fmt: skip
 REDIS_WAYS = {"this plugin: redis_client": REDIS + REDIS_TEST, RATIO_TO: PLAIN_REDIS + REDIS_TEST}
+
+
+@dataclass
+class Times:
+    """What each of some calls took, in milliseconds, and where it is known, all of the processors' time."""
+
+    each: list[float] = field(default_factory=list)
+    cpu: float = 0.0
 
 
 def main() -> int:
@@ -136,8 +150,11 @@ def main() -> int:
         for title, ways in (("Postgres", POSTGRES_WAYS), ("Redis", REDIS_WAYS)):
             chosen = {name: test for name, test in ways.items() if can_run(name)}
             show(f"{title}: whole tests, ms", timed_runs(chosen, urls, options))
-        show("Postgres: bare calls, ms", timed_calls(postgres_calls(urls["URL"]), options))
-        show("Redis: bare calls, ms", timed_calls(redis_calls(urls["REDIS_URL"]), options))
+        for title, calls, cpu in (
+            ("Postgres", postgres_calls(urls["URL"]), postgres_cpu(urls["URL"])),
+            ("Redis", redis_calls(urls["REDIS_URL"]), redis_cpu(urls["REDIS_URL"])),
+        ):
+            show(f"{title}: bare calls, ms", timed_calls(calls, cpu, options))
     return 0
 
 
@@ -156,12 +173,12 @@ def can_run(name: str) -> bool:
 
 def timed_runs(
     ways: Mapping[str, str], urls: Mapping[str, str], options: argparse.Namespace
-) -> dict[str, list[float]]:
-    """Return the milliseconds of every test of each way."""
-    found: dict[str, list[float]] = {name: [] for name in ways}
+) -> dict[str, Times]:
+    """Return the time of every test of each way."""
+    found = {name: Times() for name in ways}
     for _ in range(options.rounds):
         for name, test in ways.items():
-            found[name] += run(header(urls, options.tests) + test)
+            found[name].each += run(header(urls, options.tests) + test)
     return found
 
 
@@ -212,8 +229,65 @@ def postgres_calls(url: str) -> dict[str, Callable[[], object]]:
         "schema, in one round trip": one_trip,
         "database, made ahead": lambda: places.leave(places.database(DDL)),
         "connecting": lambda: psycopg.connect(url).close(),
+        **({CLONE: janitor_clone(url)} if can_run(CLONE) else {}),
         RATIO_TO: recipe,
     }
+
+
+def janitor_clone(url: str) -> Callable[[], object]:
+    """Return what pytest-postgresql does for one test, on a template that is there."""
+    janitor = import_module("pytest_postgresql.janitor").DatabaseJanitor
+    parts = urlsplit(url)
+    where: dict[str, Any] = {
+        "host": parts.hostname, "port": parts.port, "user": parts.username,
+        "password": parts.password,
+    }  # fmt: skip
+    template = f"bench{os.urandom(4).hex()}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {template}")
+    with psycopg.connect(**where, dbname=template, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector;" + DDL)
+
+    def clone() -> None:
+        with janitor(**where, dbname=f"{template}_one", template_dbname=template):
+            pass
+
+    return clone
+
+
+def postgres_cpu(url: str) -> Callable[[], float]:
+    """Return what tells the processors' time of the server's processes so far, in seconds."""
+    with psycopg.connect(url) as connection:
+        row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        assert row is not None
+        parent = stat_of(row[0])[1]
+
+    def seconds() -> float:
+        ticks = 0
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):  # it has just ended
+                stat = stat_of(folder.name)
+                if parent in (folder.name, stat[1]):
+                    ticks += sum(map(int, stat[11:15]))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    return seconds
+
+
+def stat_of(process: int | str) -> list[str]:
+    """Return what Linux says of a process, from its state on; see proc(5)."""
+    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+
+
+def redis_cpu(url: str) -> Callable[[], float]:
+    """Return what tells the processors' time of the server so far, in seconds."""
+    client = redis.Redis.from_url(url)
+
+    def seconds() -> float:
+        told = client.info("cpu")
+        return float(told["used_cpu_user"]) + float(told["used_cpu_sys"])
+
+    return seconds
 
 
 def redis_calls(url: str) -> dict[str, Callable[[], object]]:
@@ -229,28 +303,37 @@ def redis_calls(url: str) -> dict[str, Callable[[], object]]:
 
 
 def timed_calls(
-    calls: Mapping[str, Callable[[], object]], options: argparse.Namespace
-) -> dict[str, list[float]]:
-    """Return the milliseconds of each call."""
-    found: dict[str, list[float]] = {name: [] for name in calls}
+    calls: Mapping[str, Callable[[], object]],
+    server_cpu: Callable[[], float],
+    options: argparse.Namespace,
+) -> dict[str, Times]:
+    """Return the time of each call, and the processors' of this process and the server."""
+    found = {name: Times() for name in calls}
     for _ in range(options.rounds):
         for name, call in calls.items():
-            for _ in range(options.tests // 4 or 1):
-                started = time.perf_counter()
-                call()
-                found[name].append((time.perf_counter() - started) * 1000)
+            before = time.process_time() + server_cpu()
+            found[name].each += [timed(call) for _ in range(options.tests)]
+            found[name].cpu += (time.process_time() + server_cpu() - before) * 1000
     return found
 
 
-def show(title: str, found: Mapping[str, Sequence[float]]) -> None:
+def timed(call: Callable[[], object]) -> float:
+    """Return the milliseconds that a call takes."""
+    started = time.perf_counter()
+    call()
+    return (time.perf_counter() - started) * 1000
+
+
+def show(title: str, found: Mapping[str, Times]) -> None:
     """Print the figures of each way, and how many times as fast as the plain recipe it is."""
-    print(f"\n{title:<38}{'median':>8}{'mean':>8}{'p90':>8}{'ratio':>8}")
-    plain = statistics.fmean(found[RATIO_TO])
+    print(f"\n{title:<38}{'median':>8}{'mean':>8}{'p90':>8}{'ratio':>8}{'CPU':>8}")
+    plain = statistics.fmean(found[RATIO_TO].each)
     for name, times in found.items():
-        mean = statistics.fmean(times)
-        ninth = statistics.quantiles(times, n=10)[-1]
-        figures = f"{statistics.median(times):8.2f}{mean:8.2f}{ninth:8.2f}{plain / mean:7.1f}x"
-        print(f"  {name:<36}{figures}")
+        mean = statistics.fmean(times.each)
+        ninth = statistics.quantiles(times.each, n=10)[-1]
+        cpu = f"{times.cpu / len(times.each):8.2f}" if times.cpu else ""
+        figures = f"{statistics.median(times.each):8.2f}{mean:8.2f}{ninth:8.2f}{plain / mean:7.1f}x"
+        print(f"  {name:<36}{figures}{cpu}")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,9 @@ _NAMES: dict[ServerKind, tuple[str, ...]] = {
     "redis": ("redis-server", "valkey-server"),
 }
 _UNPRIVILEGED = ("nobody", "postgres", "daemon")
+_MEMORY = Path("/dev/shm")  # noqa: S108
+_ROOMY = 4 << 30
+"""Bytes that a file system in memory has to have left. In containers it rarely has."""
 _NEEDLESS = shutil.ignore_patterns("include", "*.a", "*.dist-info", "__pycache__", ".lock")
 
 
@@ -79,10 +82,14 @@ def is_reachable(path: Path, user: User | None) -> bool:
 def reachable_folder(folder: Path, user: User | None) -> Iterator[Path]:
     """Make a folder of the user's own, mode 700, in `folder` or else a temporary one; remove it.
 
+    Where there is much memory and nobody chose a folder for temporary files, it is in memory: on a
+    disk, where files were just deleted, making one can take the most of what a small table takes.
+
     Raises:
         UnavailableError: `user` can reach neither.
     """
-    for parent in (folder, Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):  # noqa: S108
+    memory = [_MEMORY] if "TMPDIR" not in os.environ and _is_roomy(_MEMORY) else []
+    for parent in (*memory, folder, Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):  # noqa: S108
         if parent.is_dir() and is_reachable(parent / "any", user):
             new = Path(tempfile.mkdtemp(prefix="memory-matrix-", dir=parent))
             try:
@@ -95,6 +102,17 @@ def reachable_folder(folder: Path, user: User | None) -> Iterator[Path]:
         f"Postgres refuses to run as root, and the user it runs as instead can reach neither {folder} "
         f"nor {tempfile.gettempdir()}: run memory-matrix as an ordinary user."
     )
+
+
+def _is_roomy(folder: Path) -> bool:
+    """Return whether there is room for servers in `folder`, and programs may be run from it."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    writable = not found.f_flag & os.ST_RDONLY and os.access(folder, os.W_OK | os.X_OK)
+    runs = not found.f_flag & getattr(os, "ST_NOEXEC", 0)
+    return writable and runs and found.f_bavail * found.f_frsize > _ROOMY
 
 
 def give(path: Path, user: User | None) -> None:

@@ -6,11 +6,13 @@ argument; writes one JSON object per store to standard output, and nothing else.
 
 from __future__ import annotations
 
+import compileall
 import inspect
 import json
 import os
 import sys
 from contextlib import suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +58,18 @@ def _is_ours(module: str) -> bool:
     return module.partition(".")[0] == "memory_matrix"
 
 
+def compile_package() -> None:
+    """Compile this package for this Python, once: the processes that follow only load it.
+
+    Also where Python is told to write no bytecode, which speaks of the project's own folders.
+    """
+    if not Path(cache_from_source(__file__)).exists():
+        compileall.compile_dir(Path(__file__).parents[1], quiet=2)
+
+
 def main() -> None:
     """Describe the stores that standard input names."""
+    compile_package()
     answer = os.dup(1)
     os.dup2(2, 1)  # what a module prints must not stand in the answer, at its very end neither
     root = Path(sys.argv[1])

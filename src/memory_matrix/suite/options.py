@@ -110,8 +110,9 @@ def read_options(config: pytest.Config) -> Options:
     """
     given = {kind: _sources(config, kind) for kind in KINDS}
     if not all(given.values()):
-        found = _from_matrix(config.rootpath)
-        given = {kind: given[kind] or found[kind] or (EMBEDDED,) for kind in KINDS}
+        # What memory-matrix itself runs was told all servers that its cells need.
+        found = {} if config.getoption("--memory-cells") else _from_matrix(config.rootpath)
+        given = {kind: given[kind] or found.get(kind) or (EMBEDDED,) for kind in KINDS}
     stores, root = _given(config, "--store", "memory_stores")
     return Options(
         postgres=given["postgres"],

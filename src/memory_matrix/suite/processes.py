@@ -117,7 +117,7 @@ def _arguments(bench: Bench, process: SuiteProcess, folder: Path, results: Path)
         *("-c", str(bench.toolkit / _INI), "--rootdir", str(bench.toolkit), "-q", "--no-header"),
         "--noconftest",  # that of the project under test could change what is tested
         *(part for plugin in _PLUGINS for part in ("-p", plugin)),
-        *("--tb", "short", *workers),
+        *("--tb", "short", "--assert", "plain", *workers),  # nothing rewritten, nothing to compile
         *("--timeout", f"{bench.matrix.suite.timeout:g}", "--timeout-method", "signal"),
         *("--memory-root", str(bench.matrix.root), "--memory-cells", str(cells)),
         *("--memory-cases", str(names), "--memory-results", str(results)),

@@ -97,6 +97,8 @@ CREATE INDEX IF NOT EXISTS {vector_index} ON {records}
 
 NAMES = ("sessions", "messages", "records", "writes", "sessions_order", "records_order")
 COMMENT = "memory-matrix, layout "
+CURRENT = f"{COMMENT}{SCHEMA_VERSION}"
+"""The comment on the sessions' table of this release."""
 
 
 def version_of(comment: str | None) -> int | None:

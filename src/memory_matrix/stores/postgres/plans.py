@@ -11,7 +11,7 @@ import math
 import uuid
 from collections.abc import Callable, Generator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from memory_matrix.stores.errors import (
@@ -22,7 +22,7 @@ from memory_matrix.stores.errors import (
     SchemaError,
 )
 from memory_matrix.stores.postgres.filters import Condition
-from memory_matrix.stores.postgres.layout import SCHEMA_VERSION, Layout, version_of
+from memory_matrix.stores.postgres.layout import CURRENT, SCHEMA_VERSION, Layout, version_of
 from memory_matrix.stores.postgres.sql import Statements, statements_of
 from memory_matrix.stores.postgres.values import (
     Address,
@@ -40,6 +40,7 @@ from memory_matrix.stores.postgres.values import (
     digest,
     json_text,
     shown,
+    text_array,
     utc,
     vector_from,
     vector_text,
@@ -51,9 +52,10 @@ T = TypeVar("T")
 KEEP: Any = type("Keep", (), {"__repr__": lambda _: "KEEP"})()
 """In an update: this is not named, and stays as it is."""
 
+_NO_TEXTS = ("payloads", "times")
+"""The columns of what is written that hold bytes or times."""
 _BREADTH = 200
 """How many near records the index keeps in view; more for a larger k."""
-_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || %(name)s, 0))"
 
 
 @dataclass(frozen=True)
@@ -166,26 +168,30 @@ class Plans:
         def steps() -> Steps[None]:
             found = yield from self._look()
             if not self._complete(found):
-                name = {"name": f"memory-matrix:{self.layout.tables}"}
-                yield Query("SET LOCAL lock_timeout = 0")
-                yield Query(_LOCK, name, patient=True)
+                yield Query(self.statements.lock, patient=True)
                 found = yield from self._look()
             if not self._complete(found):
-                yield from self._make(found)
-                found = yield from self._look()
+                found = yield from self._make(found)
             self.found = found
 
         return Plan(steps, atomic=True, makes_tables=True)
 
-    def _make(self, found: Found) -> Steps[None]:
+    def _make(self, found: Found) -> Steps[Found]:
         if found.tables and (found.version is None or found.version > SCHEMA_VERSION):
             raise _other_layout(found)
-        if found.version != SCHEMA_VERSION:
-            yield Query(self.statements.tables_ddl, patient=True)
+        ddl = self.statements.tables_ddl if found.version != SCHEMA_VERSION else ""
         if self.layout.dimensions is not None:
             if found.extension is None:
-                yield from _make_extension()
-            yield Query(self.statements.vectors_ddl, patient=True)
+                found = replace(found, extension=(yield from _make_extension()))
+            ddl += self.statements.vectors_ddl
+        yield Query(ddl, patient=True)
+        return Found(
+            tables=True,
+            comment=CURRENT,
+            column=found.column or self.layout.dimensions is not None,
+            index=found.index or self.layout.indexed,
+            extension=found.extension,
+        )
 
     def _look(self) -> Steps[Found]:
         answer = yield Query(self.statements.look)
@@ -389,8 +395,8 @@ class Plans:
         """Return the namespaces of the scope's user that begin with the parts of `prefix`."""
 
         def parameters() -> dict[str, Any]:
-            parts = list(checked_namespace(prefix))
-            return self._records(scope) | {"prefix": parts, "length": len(parts)}
+            parts = checked_namespace(prefix)
+            return self._records(scope) | {"prefix": text_array(parts), "length": len(parts)}
 
         def namespaces(answer: Answer) -> list[tuple[str, ...]]:
             return sorted(tuple(row[0]) for row in answer.rows)
@@ -509,8 +515,7 @@ class Plans:
     def _messages(self, messages: Sequence[Message]) -> dict[str, Any]:
         rows = [self._message_row(index, each) for index, each in enumerate(messages)]
         names = ("ids", "roles", "texts", "metadata", "tools", "payloads", "times")
-        columns = zip(*rows, strict=True) if rows else [()] * len(names)
-        return {"count": len(rows)} | dict(zip(names, map(list, columns), strict=True))
+        return {"count": len(rows)} | _arrays(names, rows)
 
     def _message_row(self, index: int, message: Message) -> tuple[Any, ...]:
         what = f"message {index}"
@@ -557,8 +562,7 @@ class Plans:
         """Return the columns of records; of those with one id the last counts."""
         rows = {row[0]: row for row in map(self._record_row, records)}
         names = ("ids", "texts", "metadata", "payloads", "times", "vectors")
-        columns = zip(*rows.values(), strict=True) if rows else [()] * len(names)
-        return dict(zip(names, map(list, columns), strict=True))
+        return _arrays(names, list(rows.values()))
 
     def _record_row(self, record: Record) -> tuple[Any, ...]:
         if not isinstance(record, Record):
@@ -635,7 +639,8 @@ def _optional_time(time: object, what: str) -> dt.datetime | None:
     return None if time is None else checked_time(time, what)
 
 
-def _make_extension() -> Steps[None]:
+def _make_extension() -> Steps[str]:
+    """Make the extension, and return its version."""
     answer = yield Query("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")
     if not answer.rows:
         raise SchemaError(
@@ -643,6 +648,17 @@ def _make_extension() -> Steps[None]:
             "dimensions."
         )
     yield Query("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    made = yield Query("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    return str(made.rows[0][0])
+
+
+def _arrays(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+    """Return the columns of `rows`, each as a parameter that is an array."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return {
+        name: list(column) if name in _NO_TEXTS else text_array(column)
+        for name, column in zip(names, columns, strict=True)
+    }
 
 
 def _once(target: uuid.UUID, write_id: str) -> dict[str, Any]:

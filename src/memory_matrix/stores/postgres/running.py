@@ -14,7 +14,8 @@ T = TypeVar("T")
 
 _PATIENCE = 60.0
 """Seconds for making tables: others may be at it, and indexing what is there takes its time."""
-_ROWS_PER_SECOND = 500
+_ROWS_PER_SECOND = 150
+"""For each list among the parameters; what is written has two, and arrays of text besides."""
 _BYTES_PER_SECOND = 2**20
 _ATTEMPTS = 5
 _CONNECTING = 0.7

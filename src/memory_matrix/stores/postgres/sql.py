@@ -14,6 +14,7 @@ from psycopg import sql
 from memory_matrix.stores.postgres.layout import (
     BASE,
     COMMENT,
+    CURRENT,
     FEW,
     FEWER_LINKS,
     INDEX,
@@ -21,7 +22,6 @@ from memory_matrix.stores.postgres.layout import (
     NAMES,
     OPERATOR_CLASSES,
     OPERATORS,
-    SCHEMA_VERSION,
     VECTORS,
     VERSION,
     WRITES,
@@ -276,6 +276,12 @@ WITH sessions AS (
 SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM records)
 """
 
+# Others may be at it, and take their time.
+_LOCK = """
+SET LOCAL lock_timeout = 0;
+SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || {lock_name}, 0))
+"""
+
 # Only the first schema of the search path counts: tables of a later one are another store's.
 _LOOK = """
 SELECT to_regclass(here || {sessions}) IS NOT NULL,
@@ -301,7 +307,7 @@ class Statements:
             "dimensions": sql.Literal(layout.dimensions or 0),
             "operator_class": sql.SQL(OPERATOR_CLASSES[layout.metric]),
             "links": sql.SQL(LINKS if (layout.dimensions or 0) > FEW else FEWER_LINKS),
-            "version": sql.Literal(f"{COMMENT}{SCHEMA_VERSION}"),
+            "version": sql.Literal(CURRENT),
         }
         self._names |= {name: sql.SQL(text) for name, text in _fragments(layout).items()}
         for name, text in (
@@ -412,6 +418,11 @@ class Statements:
     def first_ddl(self) -> str:
         """What the release before made."""
         return self._text(BASE + VERSION, version=sql.Literal(f"{COMMENT}1"))
+
+    @property
+    def lock(self) -> str:
+        """What waits until nobody else makes the tables of this schema, until the transaction ends."""
+        return self._text(_LOCK, lock_name=sql.Literal(f"memory-matrix:{self.layout.tables}"))
 
     @property
     def look(self) -> str:

@@ -8,7 +8,7 @@ import json
 import math
 import struct
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -199,8 +199,20 @@ class Address:
             "app": scope.app,
             "user": scope.user,
             "session": scope.session,
-            "namespace": list(scope.namespace),
+            "namespace": text_array(scope.namespace),
         }
+
+
+def text_array(texts: Iterable[str | None]) -> str:
+    """Return the literal of a `text[]`: the same as psycopg's for a list, in a fraction of its time."""
+    return f"{{{','.join(map(_element, texts))}}}"
+
+
+def _element(text: str | None) -> str:
+    if text is None:
+        return "NULL"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def checked_namespace(namespace: object) -> tuple[str, ...]:

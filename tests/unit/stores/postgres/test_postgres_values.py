@@ -10,7 +10,10 @@ import uuid
 from decimal import Decimal
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.adapt import Transformer
+from psycopg.pq import Format
 
 from memory_matrix.stores.errors import CorruptError, DimensionError, RefusedError
 from memory_matrix.stores.postgres.values import (
@@ -23,10 +26,13 @@ from memory_matrix.stores.postgres.values import (
     checked_ttl,
     checked_vector,
     json_text,
+    text_array,
     vector_from,
     vector_text,
 )
 from memory_matrix.stores.protocol import Scope
+
+TEXT_ARRAY = psycopg.adapters.types["text"].array_oid
 
 
 class Colour(str, enum.Enum):
@@ -243,3 +249,18 @@ def test_what_another_serializer_wrote_is_reported() -> None:
         Payloads(Codec(lambda _: b"", json.loads)).decode(None, b"\xff", "It")
     with pytest.raises(CorruptError, match="no mapping"):
         Payloads(None).decode('"text"', None, "It")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [],
+        ["", None, "NULL", "null"],
+        ['"', "\\", '\\"', "\\\\"],
+        ["{", "}", ",", " a ", "\n\t\r", "{a,b}"],
+        ["\u6f22\U0001f9e0", "'", "%s"],
+    ],
+)
+def test_an_array_of_texts_is_read_as_what_it_was(texts: list[str | None]) -> None:
+    loader = Transformer().get_loader(TEXT_ARRAY, Format.TEXT)
+    assert loader.load(text_array(texts).encode()) == texts
