@@ -77,6 +77,7 @@ def call(options: argparse.Namespace) -> int:
     """Do it, and return the exit code."""
     import json
 
+    from memory_matrix.github.log import guarded_output
     from memory_matrix.matrix import plan, select
 
     if not options.github and (options.jobs is not None or options.durations is not None):
@@ -89,7 +90,8 @@ def call(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(plan.plan_json(matrix, selection), indent=2))
     else:
-        print("\n".join(plan.lines(plan.plan(matrix, selection), verbose=options.verbose)))
+        with guarded_output():
+            print("\n".join(plan.lines(plan.plan(matrix, selection), verbose=options.verbose)))
     return 0
 
 
@@ -98,6 +100,7 @@ def _github(options: argparse.Namespace, matrix: Matrix, selection: Selection) -
     import json
 
     from memory_matrix.github import outputs
+    from memory_matrix.github.log import guarded_output
     from memory_matrix.matrix.jobs import JOBS, plan_jobs
 
     jobs = plan_jobs(matrix, selection, options.jobs or JOBS, options.durations)
@@ -112,6 +115,7 @@ def _github(options: argparse.Namespace, matrix: Matrix, selection: Selection) -
             " with --json it prints the same here."
         )
     outputs.write(Path(path), {name: json.dumps(value) for name, value in values.items()})
-    for job in (*jobs.write, *jobs.read, *jobs.suite):
-        print(job.name)
+    with guarded_output():
+        for job in (*jobs.write, *jobs.read, *jobs.suite):
+            print(job.name)
     return 0

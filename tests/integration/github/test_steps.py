@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from pathlib import Path
@@ -152,3 +153,38 @@ def test_an_action_that_is_told_to_end_still_sets_its_result(
             process.kill()
 
     assert steps.outputs.read_text() == "result=error\n"
+
+
+def test_a_plan_reaches_the_outputs_and_a_shards_results_are_found(steps: Steps) -> None:
+    break_it(steps)
+
+    plan = steps.action(command="plan", args="--jobs 2")
+
+    assert plan.code == 0, plan.stdout
+    assert steps.output("has-work") == "true"
+    (first, *_) = json.loads(steps.output("write-matrix"))["include"]
+    written = steps.action(command=first["command"], shard=first["shard"])
+    assert written.code == 0, written.stdout
+    assert commands(written)[0].name == "group"
+    assert steps.output("report-path") == str(steps.project.folder / "memory-matrix-report")
+
+
+def test_names_in_a_plan_are_no_commands(steps: Steps) -> None:
+    steps.project.write(
+        "memory-matrix.toml",
+        """
+        [[environment]]
+        name = "::error::forged"
+        python = "current"
+
+        [[environment]]
+        name = "x ##[error]forged"
+        python = "current"
+        """,
+    )
+
+    run = steps.project.run("plan")
+
+    assert run.code == 0, run.stderr
+    assert run.stdout.count("forged") == 2
+    assert commands(run) == []
