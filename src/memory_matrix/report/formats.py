@@ -38,6 +38,12 @@ def _markdown(report: Report) -> Iterable[str]:
     yield markdown.render(report)
 
 
+def _html(report: Report) -> Iterable[str]:
+    from memory_matrix.report import html
+
+    yield html.render(report)
+
+
 def _json(report: Report) -> Iterable[str]:
     from memory_matrix.report import json_pieces
 
@@ -65,11 +71,12 @@ def _badge(report: Report) -> Iterable[str]:
 FORMATS: Mapping[str, Format] = {
     "terminal": Format("as a run prints it", "report.txt", _terminal),
     "markdown": Format("for a job summary, an issue, a pull request", "report.md", _markdown),
+    "html": Format("a page for people: who reads whom, and why not", "report.html", _html),
     "json": Format("everything, for tools and for `memory-matrix report`", "report.json", _json),
     "junit": Format("test results for CI", "report.junit.xml", _junit),
     "sarif": Format("alerts for code scanning", "report.sarif", _sarif),
     "badge": Format("for an endpoint badge of shields.io", "badge.json", _badge),
 }
 
-ALWAYS: tuple[str, ...] = ("json", "markdown")
+ALWAYS: tuple[str, ...] = ("json", "markdown", "html")
 """What every run writes."""

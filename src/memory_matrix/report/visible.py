@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 NAME = 60
 """Characters of a name that reports show."""
@@ -19,20 +19,26 @@ def visible(text: str, limit: int = SENTENCE, *, ascii_only: bool = False) -> st
     Control characters, ANSI escapes, line ends, lone surrogates, invisible characters and those
     that turn the direction of writing become escapes such as `\x1b`. What is cut is counted.
     """
-    if len(text) <= limit and text.isprintable() and (not ascii_only or text.isascii()):
+    shown = _shown(text[:limit], limit, ascii_only=ascii_only)
+    rest = len(text) - len(shown)
+    if not rest:
+        return "".join(shown)
+    return f"{''.join(shown)}{'...' if ascii_only else '…'} ({rest:,} more)"
+
+
+def _shown(text: str, limit: int, *, ascii_only: bool) -> Sequence[str]:
+    """Return the first characters of `text`, escaped, that fit into `limit` characters."""
+    if text.isprintable() and (text.isascii() or not ascii_only):
         return text  # as nearly all texts: a large report has millions
     shown: list[str] = []
     room = limit
-    for character in text[:limit]:
+    for character in text:
         piece = _escaped(character, ascii_only=ascii_only)
         room -= len(piece)
         if room < 0:
             break
         shown.append(piece)
-    rest = len(text) - len(shown)
-    if not rest:
-        return "".join(shown)
-    return f"{''.join(shown)}{'...' if ascii_only else '…'} ({rest:,} more)"
+    return shown
 
 
 def _escaped(character: str, *, ascii_only: bool) -> str:

@@ -91,6 +91,7 @@ def test_two_runs_at_once_in_one_folder_both_finish_and_the_report_is_whole(
     assert (second.code, third.code, run.code) == (0, 0, 0)
     assert [cell["outcome"] for cell in run.report["cells"]] == ["ok"] * 4
     assert {each.name for each in (waiting.folder / "memory-matrix-report").iterdir()} == {
+        "report.html",
         "report.json",
         "report.md",
     }

@@ -15,7 +15,10 @@ import pytest
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report import files
+from memory_matrix.report.formats import FORMATS
 from memory_matrix.report.model import Cell, Report, StoreRecord, SuiteResult, to_json
+
+EVERY = ["report.html", "report.json", "report.md"]
 
 
 def _names(folder: Path) -> list[str]:
@@ -24,21 +27,21 @@ def _names(folder: Path) -> list[str]:
 
 def test_what_is_written_is_read_back_equal(sample: Report, tmp_path: Path) -> None:
     written = files.write(sample, tmp_path / "new" / "folder")
-    assert [path.name for path in written] == ["report.json", "report.md"]
+    assert sorted(path.name for path in written) == EVERY
     assert all(path.is_file() for path in written)
     assert files.load(tmp_path / "new" / "folder") == sample
     assert files.load(written[0]) == sample
 
 
 def test_report_json_is_what_the_model_says(sample: Report, tmp_path: Path) -> None:
-    path, _ = files.write(sample, tmp_path)
+    path, *_ = files.write(sample, tmp_path)
     assert json.loads(path.read_text("utf-8")) == to_json(sample)
 
 
 def test_a_report_of_the_suite_alone_is_read_back_equal(
     suite_sample: Report, tmp_path: Path
 ) -> None:
-    path, _ = files.write(suite_sample, tmp_path)
+    path, *_ = files.write(suite_sample, tmp_path)
     assert files.load(tmp_path) == suite_sample
     assert json.loads(path.read_text("utf-8")) == to_json(suite_sample)
 
@@ -49,7 +52,7 @@ def test_an_empty_report_is_read_back_equal(tmp_path: Path) -> None:
 
 
 def test_each_cell_has_a_line_of_its_own(sample: Report, tmp_path: Path) -> None:
-    path, _ = files.write(sample, tmp_path)
+    path, *_ = files.write(sample, tmp_path)
     lines = path.read_text("utf-8").splitlines()
     cells = [json.loads(line.rstrip(",")) for line in lines if line.startswith('{"writer"')]
     assert len(cells) == len(sample.cells)
@@ -76,7 +79,7 @@ def test_an_older_report_is_replaced(sample: Report, tmp_path: Path) -> None:
     files.write(sample, tmp_path)
     files.write(Report(), tmp_path)
     assert files.load(tmp_path) == Report()
-    assert _names(tmp_path) == ["report.json", "report.md"]
+    assert _names(tmp_path) == EVERY
 
 
 def test_reports_follow_the_umask(sample: Report, tmp_path: Path) -> None:
@@ -118,6 +121,7 @@ import resource, sys
 from pathlib import Path
 from memory_matrix.errors import MemoryMatrixError
 from memory_matrix.report import files
+from memory_matrix.report.formats import FORMATS
 
 folder = Path(sys.argv[1])
 report = files.load(folder)
@@ -141,7 +145,7 @@ def test_a_full_disk_leaves_the_older_report_whole(sample: Report, tmp_path: Pat
     )
     assert str(tmp_path) in said.stdout
     assert not said.stderr
-    assert _names(tmp_path) == ["report.json", "report.md"]
+    assert _names(tmp_path) == EVERY
     assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == before
 
 
@@ -161,9 +165,10 @@ def test_a_run_that_is_interrupted_leaves_no_draft(
 def test_large_reports_are_not_held_twice(grown: Callable[..., Report], tmp_path: Path) -> None:
     tracemalloc = pytest.importorskip("tracemalloc")
     report = grown(10, payloads=40)
+    path = tmp_path / "report.json"
     tracemalloc.start()
     try:
-        path, _ = files.write(report, tmp_path)
+        files.write_one(FORMATS["json"].pieces(report), path)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -220,7 +225,7 @@ def test_what_is_no_report_is_refused(content: bytes, message: str, tmp_path: Pa
 
 
 def test_a_report_cut_off_anywhere_is_refused(sample: Report, tmp_path: Path) -> None:
-    path, _ = files.write(sample, tmp_path)
+    path, *_ = files.write(sample, tmp_path)
     whole = path.read_bytes().rstrip()
     for end in range(0, len(whole), 97):
         path.write_bytes(whole[:end])
