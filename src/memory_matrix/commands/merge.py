@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _EPILOG = f"""\
 what is merged: what `compat write`, `compat read` and `suite --shard` left, and reports of whole
-runs of compat or the suite, at any depth, in any order. A shard that is not there is shown as missing
-and ends the command with exit code 3.
+runs of compat or the suite, at any depth, in any order. A shard that is not there is missing in the
+report, and ends the command with exit code 3.
 
 {EXIT_CODES}
 examples:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory_matrix.matrix import sources
-from memory_matrix.matrix.expand import Axis, axes, axis_key, expand
+from memory_matrix.matrix.expand import Axis, axes, axis_key, combinations
 from memory_matrix.matrix.model import CURRENT_PYTHON, CompatOptions, SuiteOptions
 from memory_matrix.matrix.patterns import matches, matches_store
 from memory_matrix.matrix.problems import At, Problem, did_you_mean, listed, show
@@ -54,7 +54,7 @@ def crosscheck(table: Mapping[str, Any], found: Sequence[Problem]) -> Iterator[P
     if all(map(checked.sound, ("axes", "environment"))):
         sound = checked.sound("exclude") and not excludes
         entries = [entry for _, entry in checked.tables("exclude")] if sound else []
-        yield from _environments(checked, [each.name for each in expand(all_axes, entries)[0]])
+        yield from _environments(checked, [name for name, _ in combinations(all_axes, entries)[0]])
     if checked.sound("compat", "serializers"):
         names = checked.section("compat").get("serializers", CompatOptions().serializers)
         yield from _globs(_known(checked), ("serializer",), names, "serializer")

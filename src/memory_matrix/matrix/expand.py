@@ -73,12 +73,24 @@ def expand(
     have several values: `py3.12-pydantic==1.10.*`. Projects at the end are left out of it where those
     before them tell the environments apart.
     """
+    kept, out = combinations(axes, entries)
+    return (
+        tuple(_environment(name, axes, ages) for name, ages in kept),
+        tuple(Excluded(name, f"exclude[{number}]") for name, number in out),
+    )
+
+
+def combinations(
+    axes: Sequence[Axis], entries: Sequence[Entry]
+) -> tuple[list[tuple[str, tuple[int, ...]]], list[tuple[str, int]]]:
+    """Return what `expand` makes of axes and entries, in short: names with the ages on all axes, and
+    the names of what is taken out with the numbers of the entries."""
     if not axes:
-        return (), ()
+        return [], []
     taken = _taken_out(axes, entries)
-    combinations = list(itertools.product(*(range(len(axis.values)) for axis in axes)))
-    kept = [ages for ages in combinations if ages not in taken]
-    out = [ages for ages in combinations if ages in taken]
+    every = list(itertools.product(*(range(len(axis.values)) for axis in axes)))
+    kept = [ages for ages in every if ages not in taken]
+    out = [ages for ages in every if ages in taken]
     naming = [
         place
         for place, axis in enumerate(axes)
@@ -87,11 +99,8 @@ def expand(
     kept_names = _names(axes, _telling(kept, naming), kept)
     out_names = _names(axes, naming, out)
     return (
-        tuple(_environment(name, axes, ages) for name, ages in zip(kept_names, kept, strict=True)),
-        tuple(
-            Excluded(name, f"exclude[{taken[ages]}]")
-            for name, ages in zip(out_names, out, strict=True)
-        ),
+        list(zip(kept_names, kept, strict=True)),
+        [(name, taken[ages]) for name, ages in zip(out_names, out, strict=True)],
     )
 
 

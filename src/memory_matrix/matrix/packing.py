@@ -101,6 +101,8 @@ def _filled(weights: Sequence[float | None]) -> list[float]:
 
 
 def _weight(process: SuiteProcess, seconds: Mapping[SuiteKey, float]) -> float | None:
+    if not seconds:
+        return None
     known = [seconds[key] for key in map(_key, process.cells) if key in seconds]
     return sum(known) if known else None
 

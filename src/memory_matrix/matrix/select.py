@@ -178,6 +178,8 @@ _NARROWED: Mapping[Part, Callable[[Matrix, Selection], Matrix]] = {
 
 
 def _environments(matrix: Matrix, selection: Selection) -> tuple[EnvironmentSpec, ...]:
+    if not selection.terms:
+        return matrix.environments
     environments = tuple(each for each in matrix.environments if _needed(each, selection))
     if matrix.environments and not environments:
         names = listed(_values(matrix, "environment", ()))

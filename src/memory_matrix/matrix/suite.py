@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from memory_matrix.matrix.model import (
     DEFAULT_STORES,
@@ -200,7 +201,7 @@ def _processes(
         by_environment.setdefault(cell.environment.name, []).append(cell)
     for environment in environments:
         own = by_environment.get(environment.name, [])
-        places = _places({cell.servers: None for cell in own})
+        places = _places(tuple(dict.fromkeys(cell.servers for cell in own)))
         for place in dict.fromkeys(places.values()):
             placed = tuple(cell for cell in own if places[cell.servers] == place)
             yield SuiteProcess(environment, *place, placed)
@@ -211,13 +212,13 @@ _Place = tuple[ServerSource | None, ServerSource | None]
 """The Postgres and the Redis of a process."""
 
 
-def _places(wanted: Iterable[_Servers]) -> dict[_Servers, _Place]:
+@cache
+def _places(wanted: tuple[_Servers, ...]) -> dict[_Servers, _Place]:
     """Return where each set of servers is at hand.
 
     Whatever needs both has a process for each pair; what needs one of them joins such a process or, if
     there is none with its server, shares one with what needs the other kind.
     """
-    wanted = list(wanted)
     both: list[_Place] = [(servers[0], servers[1]) for servers in wanted if len(servers) == 2]
     placed = {server for place in both for server in place}
     alone = [servers[0] for servers in wanted if len(servers) == 1 and servers[0] not in placed]
