@@ -97,7 +97,8 @@ def test_other_peoples_actions_are_pinned_alike_everywhere():
     of_init = ROOT / "src/memory_matrix/starting/templates/workflow.yml.txt"
     for path in (ROOT / "action.yml", *WORKFLOWS.glob("*.yml"), *PAGES, of_init):
         for found in PIN.finditer(path.read_text(encoding="utf-8")):
-            if not found["name"].startswith("memory-matrix/"):
+            floats = path in PAGES and len(found["sha"]) < 40
+            if not floats and not found["name"].startswith("memory-matrix/"):
                 pins.setdefault(found["name"], set()).add((found["sha"], found["version"]))
     assert len(pins) > 4
     for name, found_pins in pins.items():
