@@ -137,7 +137,7 @@ def test_a_full_disk_leaves_the_older_report_whole(sample: Report, tmp_path: Pat
     files.write(sample, tmp_path)
     before = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
     said = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path)],
+        [sys.executable, "-B", "-c", FULL_DISK, str(tmp_path)],  # half of a .pyc would stay
         env={key: value for key, value in os.environ.items() if not key.startswith("COVERAGE_")},
         capture_output=True,
         text=True,
