@@ -7,6 +7,6 @@ from types import ModuleType
 
 def modules() -> tuple[ModuleType, ...]:
     """Return the commands in the order in which help shows them."""
-    from memory_matrix.commands import compat, init, merge, plan, report, run, suite
+    from memory_matrix.commands import compat, doctor, init, merge, plan, report, run, suite
 
-    return (run, compat, suite, plan, merge, report, init)
+    return (run, compat, suite, plan, merge, report, init, doctor)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
@@ -21,6 +22,7 @@ from memory_matrix.matrix.model import CURRENT_PYTHON
 OLDEST = (3, 6)
 """The oldest Python that environments can be built for."""
 
+_PYTHON = re.compile(r"python(3(\.\d+t?)?)?")
 _PROBE_TIMEOUT = 20.0
 _PROBE_JOBS = 4
 _PROBE = """
@@ -86,6 +88,8 @@ class _Search:
 
     runner: Runner
     found: dict[Path, Interpreter] = field(default_factory=dict)
+    patience: float = _PROBE_TIMEOUT
+    """Seconds that an interpreter has to answer."""
 
     def probe(self, paths: Iterable[Path]) -> list[Interpreter]:
         """Return those of `paths` that answer, in their order."""
@@ -95,7 +99,16 @@ class _Search:
         return usable
 
     def _probe(self, path: Path) -> Interpreter | _Unusable:
-        return _probe(path, self.runner)
+        return _probe(path, self)
+
+    def probe_all(self) -> None:
+        """Ask everything that answers to any name."""
+        places = (_running(), _on_path(None), _in_pyenv(None), _in_tool_cache(None))
+        paths = chain(*places, _of_uv(self.runner, None))
+        once: dict[Path, Path] = {}
+        for path in paths:
+            once.setdefault(_behind_links(path), path)
+        self.probe(once.values())
 
 
 _answers: dict[Path, Interpreter | _Unusable] = {}
@@ -126,6 +139,19 @@ def find(python: str, *, download: bool = False, runner: Runner | None = None) -
     return found
 
 
+def everything(
+    *, patience: float = _PROBE_TIMEOUT, runner: Runner | None = None
+) -> tuple[Interpreter, ...]:
+    """Return every interpreter of this machine that answers within `patience` seconds, oldest first.
+
+    Those that differ in nothing are named once.
+    """
+    search = _Search(runner or Runner(), patience=patience)
+    search.probe_all()
+    once = {each.identity: each for each in search.found.values()}
+    return tuple(sorted(once.values(), key=lambda each: (Version(each.version), each.path)))
+
+
 def _parse(python: str) -> _Wanted:
     free_threaded = re.fullmatch(r"[\d.]+t", python) is not None
     try:
@@ -153,7 +179,7 @@ def _executable(path: Path) -> Path:
 def _at(path: Path, search: _Search) -> Interpreter:
     if not _is_file(path):
         raise UnavailableError(f"There is no interpreter at {path} to be had: correct its path.")
-    answer = _probe(path, search.runner)
+    answer = _probe(path, search)
     if isinstance(answer, _Unusable):
         raise UnavailableError(
             f"{path} does not answer as an interpreter of Python 3.6 or later: {answer.reason}"
@@ -198,8 +224,7 @@ def _on_path(wanted: _Wanted | None) -> Iterator[Path]:
 
 
 def _may_be_python(path: Path) -> bool:
-    name = re.fullmatch(r"python(3(\.\d+t?)?)?", path.name)
-    return name is not None and _is_file(path) and os.access(path, os.X_OK)
+    return _PYTHON.fullmatch(path.name) is not None and _is_file(path) and os.access(path, os.X_OK)
 
 
 def _in_pyenv(wanted: _Wanted | None) -> Iterator[Path]:
@@ -251,21 +276,27 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _probe(path: Path, runner: Runner) -> Interpreter | _Unusable:
+def _behind_links(path: Path) -> Path:
+    """Return what two names of one interpreter have in common; a shim answers to each name otherwise."""
+    behind = path.resolve()
+    return behind if _PYTHON.fullmatch(behind.name) else path
+
+
+def _probe(path: Path, search: _Search) -> Interpreter | _Unusable:
     if path not in _answers:
-        _answers[path] = _ask(path, runner)
+        _answers[path] = _ask(path, search)
     return _answers[path]
 
 
-def _ask(path: Path, runner: Runner) -> Interpreter | _Unusable:
+def _ask(path: Path, search: _Search) -> Interpreter | _Unusable:
     try:
-        done = runner.run(
+        done = search.runner.run(
             (str(path), "-I", "-c", _PROBE),
             environ=without_leaks(os.environ),
-            timeout=_PROBE_TIMEOUT,
+            timeout=search.patience,
         )
     except subprocess.TimeoutExpired:
-        return _Unusable(f"it did not answer within {_PROBE_TIMEOUT:g} seconds")
+        return _Unusable(f"it did not answer within {search.patience:g} seconds")
     except OSError as error:
         return _Unusable(str(error.strerror))
     try:
@@ -299,13 +330,7 @@ def _download(wanted: _Wanted, search: _Search) -> Interpreter | None:
 
 def _not_found(wanted: _Wanted, search: _Search) -> str:
     """Say what there is instead: only now is everything asked that answers to any name."""
-    for place in (
-        _on_path(None),
-        _in_pyenv(None),
-        _in_tool_cache(None),
-        _of_uv(search.runner, None),
-    ):
-        search.probe(place)
+    search.probe_all()
     versions = sorted({each.version for each in search.found.values()}, key=Version)
     minor = wanted.text.removesuffix("-dev")
     return (

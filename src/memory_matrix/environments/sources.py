@@ -121,7 +121,7 @@ class Source:
         It is a git repository again where it was one, since many projects take their version from git.
         """
         if self.commit is None:
-            _copy_files(self.git.root, _all_files(self.git.root), folder)
+            _copy_files(self.git.root, all_files(self.git.root), folder)
             return folder
         self.git.must(
             *(
@@ -165,7 +165,7 @@ def open_source(app: str, root: Path, runner: Runner) -> Source:
 def content_stamp(path: Path) -> str:
     """Return a digest of the file `path`, or of all files in the folder `path` that are source."""
     if path.is_dir():
-        return _stamp(path, _all_files(path))
+        return _stamp(path, all_files(path))
     return _stamp(path.parent, [path.name])
 
 
@@ -199,7 +199,8 @@ def _is_report(path: str) -> bool:
     return "memory-matrix-report" in path.split("/")
 
 
-def _all_files(folder: Path) -> list[str]:
+def all_files(folder: Path) -> list[str]:
+    """Return the paths below `folder` of all files but those of environments, caches and reports."""
     return sorted(_walk(folder, ""))
 
 
@@ -231,7 +232,7 @@ def _digest(path: Path) -> str:
     if path.is_symlink():
         return f"-> {path.readlink()}"
     if path.is_dir():  # a submodule
-        return _stamp(path, _all_files(path))
+        return _stamp(path, all_files(path))
     if not path.is_file():
         return "missing"
     digest = hashlib.sha256()
@@ -246,7 +247,7 @@ def _copy_files(source: Path, names: Iterable[str], target: Path) -> None:
     for name in names:
         here, there = source / name, target / name
         if here.is_dir() and not here.is_symlink():
-            _copy_files(here, _all_files(here), there)
+            _copy_files(here, all_files(here), there)
         elif here.is_symlink() or here.is_file():
             there.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(here, there, follow_symlinks=False)

@@ -58,7 +58,8 @@ class UvError(Exception):
     @property
     def offline(self) -> bool:
         """Whether the network, and not the requirements, was the reason."""
-        return any(sign in self.stderr for sign in _OFFLINE_SIGNS)
+        said = " ".join(self.stderr.split())  # uv breaks lines where its terminal ends
+        return any(sign in said for sign in _OFFLINE_SIGNS)
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,23 @@ class Uv:
     """Where uv looks for the `uv.toml` or `pyproject.toml` that configure it."""
     index_options: tuple[str, ...] = ()
     """Given to the commands that look for packages."""
+    timeout: float | None = None
+    """Seconds that a command may take; None for as long as it needs."""
 
     def __call__(self, *arguments: str, stdin: str = "") -> str:
         """Run uv and return what it printed.
 
         Raises:
             UvError: it failed.
+            subprocess.TimeoutExpired: it took more than `timeout`.
         """
         options = self.index_options if arguments[0] in _LOOK_FOR_PACKAGES else ()
         done = self.runner.run(
-            (self.binary, *arguments, *options), environ=self.environ, cwd=self.cwd, stdin=stdin
+            (self.binary, *arguments, *options),
+            environ=self.environ,
+            cwd=self.cwd,
+            stdin=stdin,
+            timeout=self.timeout,
         )
         if done.code:
             reason = shorten(done.stderr) or f"uv ended with status {done.code} and no word"

