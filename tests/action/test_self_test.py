@@ -9,14 +9,25 @@ import pytest
 from support.act import own_repository, run_workflow
 from support.definitions import workflows
 
+ELSEWHERE = ("shards", "shards-ended")
+"""The last jobs of the workflow, which do what test_workflow.py does."""
+
 
 @pytest.mark.act
 def test_the_self_test_passes(tmp_path: Path):
-    repository = own_repository(tmp_path / "own", {})
-    ended = run_workflow(repository, "self-test.yml", tmp_path / "act")
+    repository = own_repository(tmp_path / "own")
+    workflow = repository / ".github/workflows/self-test.yml"
+    text, cut, _ = workflow.read_text(encoding="utf-8").partition(f"\n  {ELSEWHERE[0]}:\n")
+    assert cut
+    workflow.write_text(text, encoding="utf-8")
+    ended = run_workflow(repository, workflow.name, tmp_path / "act")
     assert ended.code == 0, ended.story
-    assert set(ended.jobs.values()) == {"success"}
-    jobs = {job.partition("/")[2].partition("/")[0] for job in ended.jobs}
-    named = {job["name"] for job in workflows()["self-test.yml"]["jobs"].values()}
-    assert named <= jobs, f"not all jobs were run: {sorted(named - jobs)}"
-    assert not [job for job, text in ended.summaries.items() if "executed" in text]
+    jobs = workflows()["self-test.yml"]["jobs"]
+    assert ended.jobs == {
+        f"Self-test/{job['name']}": "success" for key, job in jobs.items() if key not in ELSEWHERE
+    }
+    odd = f"Self-test/{jobs['odd']['name']}"
+    assert odd not in ended.summaries
+    assert all(
+        message.startswith("input ") for message in ended.said("error") if "executed" in message
+    )

@@ -136,9 +136,10 @@ def make_repository(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def own_repository(folder: Path, files: Mapping[str, str]) -> Path:
-    """Return a copy of this repository, as it stands, with these files besides."""
-    return make_repository(_copy(folder), files)
+def own_repository(folder: Path) -> Path:
+    """Return a copy of this repository, as it stands."""
+    commit(_copy(folder))
+    return folder
 
 
 def commit(folder: Path) -> None:
