@@ -67,7 +67,8 @@ def _lines(diagnosis: Diagnosis) -> Iterator[str]:
     wanting = [each for each in diagnosis.checks if each.needed and each.state != "ok"]
     yield ""
     if wanting:
-        yield f"{counted(len(wanting), 'thing')} that the matrix needs: {'; '.join(map(_title, wanting))}."
+        count = f"{counted(len(wanting), 'thing')} {'is' if len(wanting) == 1 else 'are'}"
+        yield f"{count} in the way of a run: {'; '.join(map(_title, wanting))}."
     elif diagnosis.matrix is None:
         yield "No matrix here, and nothing is in the way of `memory-matrix compat` without one."
     else:

@@ -1,0 +1,95 @@
+"""`memory-matrix doctor` by the real command line."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from support.project import Project
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    (tmp_path / ".git").mkdir()
+    environ = {
+        "MEMORY_MATRIX_CACHE": str(tmp_path / "cache"),
+        "DOCKER_HOST": "unix:///nowhere.sock",
+    }
+    return Project(tmp_path, "", environ)
+
+
+def diagnosed(project: Project) -> tuple[int, dict, dict[str, dict]]:
+    done = project.run("doctor", "--json")
+    found = json.loads(done.stdout)
+    return done.code, found, {each["what"]: each for each in found["checks"]}
+
+
+def test_without_a_matrix_all_is_well_and_nothing_is_made(project: Project):
+    before = sorted(project.folder.iterdir())
+    done = project.run("doctor")
+    assert done.code == 0, done.stdout
+    assert "`memory-matrix init` writes one" in done.stdout
+    assert "ok       uv " in done.stdout
+    assert sorted(project.folder.iterdir()) == before
+
+
+def test_what_the_matrix_needs_and_is_missing_is_said_with_what_to_do(project: Project):
+    project.write(
+        "memory-matrix.toml",
+        """
+        [[environment]]
+        name = "a"
+        python = "3.12.77"
+        [servers]
+        postgres = ["postgresql://me:s3cret@127.0.0.1:9/x"]
+        redis = ["image:redis:8.0"]
+        """,
+    )
+    code, found, checks = diagnosed(project)
+    assert (code, found["ready"]) == (3, False)
+    assert {name for name, each in checks.items() if each["needed"]} == {
+        "Python 3.12.77",
+        "Docker engine",
+        "postgresql://me:***@127.0.0.1:9/x",
+    }
+    assert "uv python install 3.12.77" in checks["Python 3.12.77"]["advice"]
+    assert all(each["advice"] for each in checks.values() if each["state"] != "ok")
+    assert "s3cret" not in json.dumps(found)
+    shown = project.run("doctor")
+    assert shown.code == 3
+    assert (
+        "3 things are in the way of a run: Python 3.12.77; Docker engine; postgresql"
+        in shown.stdout
+    )
+    assert "s3cret" not in shown.stdout + shown.stderr
+
+
+def test_a_wrong_matrix_is_said_and_the_rest_all_the_same(project: Project):
+    project.write("memory-matrix.toml", '[[environment]]\nname = "a"\npyton = "3.11"\n')
+    code, _, checks = diagnosed(project)
+    assert code == 3
+    assert "pyton" in checks["matrix"]["found"]
+    assert checks["uv"]["state"] == "ok"
+
+
+def test_a_server_that_takes_connections_and_says_nothing_is_given_up(project: Project):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        project.write(
+            "memory-matrix.toml", f'[suite]\n[servers]\nredis = ["redis://127.0.0.1:{port}"]\n'
+        )
+        code, _, checks = diagnosed(project)
+    assert code == 3
+    assert checks[f"redis://127.0.0.1:{port}"]["state"] == "missing"
+
+
+def test_a_server_that_runs_is_named_by_what_it_says_of_itself(project: Project, redis_server):
+    project.write("memory-matrix.toml", f'[suite]\n[servers]\nredis = ["{redis_server.url}"]\n')
+    code, _, checks = diagnosed(project)
+    assert code == 0
+    assert any("answers as Valkey 9" in each["found"] for each in checks.values())
