@@ -32,6 +32,7 @@ STAGES = {
     "servers": ["tests", "-m", "(integration or large) and not concurrency"],
     "concurrency": ["tests", "-m", "concurrency"],
     "action": ["tests/action", "-m", "act"],
+    "browser": ["tests/browser", "-m", "browser"],
 }
 """What pytest is told for each stage of the project's own tests. Together they are all tests."""
 
@@ -42,9 +43,9 @@ KEEP_BYTECODE = {"PYTHONDONTWRITEBYTECODE": None}
 sessions("matrix/default.toml", compat=None, install=["-e", ".[docker]"])
 
 
-def install(session: nox.Session, group: str) -> None:
-    """Install the project as it stands, and what `group` of pyproject.toml names."""
-    session.install("-e", ".[docker]", *nox.project.dependency_groups(PROJECT, group))
+def install(session: nox.Session, *groups: str) -> None:
+    """Install the project as it stands, and what `groups` of pyproject.toml name."""
+    session.install("-e", ".[docker]", *nox.project.dependency_groups(PROJECT, *groups))
 
 
 def run_stages(session: nox.Session, stages: Sequence[str], *python: str) -> None:
@@ -59,7 +60,7 @@ def run_stages(session: nox.Session, stages: Sequence[str], *python: str) -> Non
 @nox.session(tags=["test"])
 def tests(session: nox.Session) -> None:
     """Run all tests that this machine can, stage by stage."""
-    install(session, "test")
+    install(session, "test", "browser")
     run_stages(session, list(STAGES))
 
 
@@ -91,6 +92,13 @@ def action(session: nox.Session) -> None:
     run_stages(session, ["action"])
 
 
+@nox.session(tags=["test"], default=False)
+def browser(session: nox.Session) -> None:
+    """Open the HTML report in Chromium."""
+    install(session, "test", "browser")
+    run_stages(session, ["browser"])
+
+
 @nox.session(tags=["lint"])
 def lint(session: nox.Session) -> None:
     """Check style, formatting and types, the action and the workflows."""
@@ -115,7 +123,7 @@ def compat(session: nox.Session, matrix: str) -> None:
 @nox.session(tags=["test"], default=False)
 def coverage(session: nox.Session) -> None:
     """Run all stages under coverage, subprocesses and all, and show what they miss together."""
-    install(session, "test")
+    install(session, "test", "browser")
     session.run("coverage", "erase")
     try:
         run_stages(session, list(STAGES), "coverage", "run", "-m")

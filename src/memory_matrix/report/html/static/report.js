@@ -411,10 +411,10 @@
   }
 
   function moveTo(row, column, focus) {
+    const after = heat.spots[row]?.[column];
+    if (!after) return; // beyond an edge
     const before = heat.spots[heat.at[0]]?.[heat.at[1]];
     if (before) before.tabIndex = -1;
-    const after = heat.spots[row]?.[column];
-    if (!after) return;
     heat.at = [row, column];
     after.tabIndex = 0;
     if (focus) after.focus();
@@ -460,7 +460,7 @@
       make(index ? "td" : "th", index ? {} : { scope: "row" }, code(text(part)))));
     const more = kindOf(cell, "more");
     const head = make("tr", {}, ...["Path", "Expected", "Got"].map((each) => make("th", { scope: "col" }, each)));
-    return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Differences" },
+    return make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Differences" },
       make("table", { class: "diff" }, make("thead", {}, head), make("tbody", {}, ...places.map(row))),
       more ? make("p", { class: "quiet" }, `… and ${counted(more, "more place")}: see report.json.`) : "");
   }
