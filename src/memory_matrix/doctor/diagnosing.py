@@ -17,8 +17,9 @@ from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.read import find, read
 from memory_matrix.matrix.sources import EMBEDDED, sources
 
-LONGEST = 8.0
-"""Seconds after which a check that has not ended is given up."""
+LONGEST = 15.0
+"""Seconds after which a check that has not ended is given up: only a busy machine comes near."""
+_LATER = "run this again when the machine is less busy"
 
 
 @dataclass
@@ -27,6 +28,8 @@ class _Task:
 
     what: str
     work: Callable[[], Iterable[Check]]
+    needed: bool = True
+    """Whether a run needs what is checked."""
     found: list[Check] = field(default_factory=list)
     thread: Thread = field(init=False)
 
@@ -41,15 +44,17 @@ class _Task:
         except StoppedError:
             return
         except Exception as error:  # noqa: BLE001 - told of like everything else that is wrong
-            self.found.append(Check(self.what, "problem", f"{type(error).__name__}: {error}"))
+            self.found.append(self._problem(f"{type(error).__name__}: {error}"))
 
     def ended(self, deadline: float) -> list[Check]:
         """Return what the checks say once they have ended, or the deadline has passed."""
         self.thread.join(max(deadline - time.monotonic(), 0))
         if self.thread.is_alive():
-            late = f"no answer within {LONGEST:g} seconds"
-            return [*self.found, Check(self.what, "problem", late)]
+            return [*self.found, self._problem(f"no answer within {LONGEST:g} seconds", _LATER)]
         return self.found
+
+    def _problem(self, found: str, advice: str = "") -> Check:
+        return Check(self.what, "problem", found, advice, needed=self.needed)
 
 
 def diagnose(config: Path | None, start: Path, cache: Path) -> Diagnosis:
@@ -83,10 +88,10 @@ def _tasks(matrix: Matrix | None, cache: Path, runner: Runner) -> list[_Task]:
     return [
         _Task("interpreters", lambda: _pythons(matrix, runner)),
         _Task("uv", lambda: machine.check_uv(runner)),
-        _Task("Docker engine", lambda: machine.check_engine(images)),
+        _Task("Docker engine", lambda: machine.check_engine(images), needed=bool(images)),
         _Task("user for Postgres", lambda: machine.check_user(servers)),
         *checked,
-        _Task("cache", lambda: machine.check_cache(cache)),
+        _Task("cache", lambda: machine.check_cache(cache), needed=False),
     ]
 
 

@@ -33,7 +33,7 @@ def test_a_check_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_pat
     finally:
         over.set()
     (late,) = (each for each in checks if "no answer within 0.3 seconds" in each.found)
-    assert (late.what, late.state) == ("uv", "problem")
+    assert (late.what, late.state, late.needed) == ("uv", "problem", True)
     assert "cache" in {each.what for each in checks}
 
 
@@ -43,7 +43,8 @@ def test_a_check_that_fails_is_told_of(monkeypatch: pytest.MonkeyPatch, tmp_path
 
     monkeypatch.setattr(machine, "check_uv", fails)
     checks = diagnose(None, tmp_path, tmp_path).checks
-    assert Check("uv", "problem", "RuntimeError: odd") in checks
+    (failed,) = (each for each in checks if each.found == "RuntimeError: odd")
+    assert (failed.what, failed.state, failed.needed) == ("uv", "problem", True)
 
 
 def test_without_a_matrix_the_embedded_servers_are_looked_for(tmp_path: Path):
