@@ -44,7 +44,8 @@ def write_shard(
 ) -> tuple[Path, WrittenPartial]:
     """Write in the environments of this share, store it on the servers, and save what came back.
 
-    Returns the folder that holds it, and what is in it. What cannot be had is in what is saved; with `strict`, nothing is then written.
+    Returns the folder that holds it, and what is in it: what cannot be had too. That ends nothing here,
+    `strict` or not, since what the others wrote is worth having.
 
     Raises:
         UsageError: two payload sources define one payload.
@@ -57,11 +58,11 @@ def write_shard(
         workshop = open_workshop(matrix, folder, options)
         had = build(matrix, shares[share.shard.number - 1], options, progress)
         ready = [each for each in had if isinstance(each, Environment)]
-        runs = bool(ready) and not stops(had, strict=options.strict)
+        runs = bool(ready)
         servers = start(matrix, folder, options, progress, stack) if runs else ()
         writes: Sequence[Writes] = ()
         variants: Mapping[str, tuple[Variant, ...]] = {}
-        if runs and not stops(servers, strict=options.strict):
+        if runs and not stops(servers, strict=False):
             writes, variants = write(workshop, ready, servers, progress)
         partial = WrittenPartial(
             header=_header("written", matrix, options, share, shares),

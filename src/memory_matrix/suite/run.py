@@ -104,7 +104,8 @@ def run_suite_shard(
 ) -> tuple[Header, Report]:
     """Run the processes of one shard of the suite, which took `seconds` before; say what it is a part of.
 
-    Its report has nothing on waivers that nothing needs any more: only all shards together tell.
+    Its report has nothing on waivers that nothing needs any more: only all shards together tell. What
+    cannot be had does not end it, `strict` or not: what the rest finds is worth having.
 
     Raises:
         UsageError: a store cannot be loaded in any environment, or no case is selected.
@@ -118,9 +119,9 @@ def run_suite_shard(
         names = {process.environment.name for process in mine.processes}
         specs = [each for each in matrix.environments if each.name in names]
         had = _built(matrix, specs, options, progress)
-        if specs and not stops(had.environments, strict=options.strict):
+        if specs and not stops(had.environments, strict=False):
             _, had = _loaded_stores(bench, options, progress, had)
-            report = _tested(bench, options, progress, had, mine)
+            report = _tested(bench, replace(options, strict=False), progress, had, mine)
         else:
             report = had.report(matrix)
     units = [[process.name for process in each] for each in shares]
