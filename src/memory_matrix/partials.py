@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import hashlib
 import json
@@ -10,7 +11,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
@@ -166,9 +167,16 @@ def _put(draft: Path, folder: Path) -> None:
 def write(partial: Partial, folder: Path) -> None:
     """Write the JSON file of `partial` into `folder`."""
     with (folder / FILES[partial.header.kind]).open("w", encoding="ascii", newline="\n") as file:
-        json.dump(asdict(partial), file, separators=(",", ":"), default=str)
+        file.write(json.dumps(partial, separators=(",", ":"), default=_plain))
         file.flush()
         os.fsync(file.fileno())
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON has not as what it has: dataclasses as objects, dates as texts."""
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 # Finding and loading
