@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -53,6 +54,17 @@ def test_a_pair_without_cells_says_so(opened: Open) -> None:
     one = Cell("a", "b", "pickle", "p", outcome="ok")
     report = opened(Report(cells=(one,)))
     assert report.field("b", "a") == "no cells"
+
+
+def test_names_that_begin_alike_stand_under_headings(opened: Open) -> None:
+    names = ("py310-old", "py310-new", "py311-old", "py311-new")
+    pairs = product(names, names)
+    cells = tuple(Cell(*pair, "pickle", "p", outcome="ok") for pair in pairs)
+    page = opened(Report(cells=cells)).page
+    heads = page.locator("#heatmap thead tr")
+    assert heads.first.locator(".heading").all_inner_texts() == ["py310", "py311"]
+    assert heads.last.inner_text().split() == ["old", "new", "old", "new"]
+    assert page.locator("#heatmap tbody th").last.inner_text().split() == ["py311", "new"]
 
 
 def test_breaks_stand_by_cause_with_hint_example_and_command(opened: Open, sample: Report) -> None:

@@ -126,7 +126,7 @@ def _alarms(report: Report) -> Iterator[Alarm]:
         number = counted(len(report.missing), "part")
         yield Alarm(
             f"{number} of the matrix missing: no shard reported what was planned. The run fails.",
-            [(each.name, f"{each.part}, shard {each.shard}") for each in report.missing],
+            [(each.name, sentences.missing_part(each)) for each in report.missing],
         )
     if unavailable := sentences.missing(report):
         yield Alarm(unavailable, tuple(_unavailable(report)))

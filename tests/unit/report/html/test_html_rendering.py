@@ -157,7 +157,7 @@ def test_what_is_missing_is_loud(sample: Report) -> None:
     text = render(replace(sample, missing=missing, shard="1/3"))
     head = text[: text.index("</header>")]
     assert "1 part of the matrix missing" in head
-    assert "read, shard 2/3" in head
+    assert "read: next (shard 2/3)" in head
     assert "This is shard 1/3 of the matrix alone." in head
     assert "There is no Python 3.15 here." in head
 

@@ -337,8 +337,8 @@
     heat.spots = shown.map((writer) => shown.map((reader) => spot(writer, reader, entries)));
     const body = make("tbody", {});
     const headings = runs(shown);
-    shown.forEach((writer, row) => body.append(make("tr", { role: "row" },
-      ...rowHeads(writer, row, headings),
+    shown.forEach((writer, row) => body.append(make("tr", { role: "row", class: headings.has(row) ? "first" : null },
+      rowHead(writer),
       ...heat.spots[row].map((each) => make("td", { role: "gridcell" }, each)))));
     table.replaceChildren(heads(shown, headings), body);
     moveTo(Math.min(heat.at[0], shown.length - 1), Math.min(heat.at[1], shown.length - 1), false);
@@ -362,23 +362,20 @@
 
   function heads(shown, headings) {
     const depth = headings.size ? 2 : 1;
-    const corner = make("th", { class: "corner", colspan: depth, rowspan: depth, scope: "col" },
+    const corner = make("th", { class: "corner", rowspan: depth, scope: "col" },
       make("span", {}, "writer ↓"), make("span", {}, "reader →"));
     const last = shown.map((each) => make("th", { scope: "col", title: data.environment[each] },
       labelOf(each)));
     if (depth === 1) return make("thead", {}, make("tr", { role: "row" }, corner, ...last));
     const first = [...headings.values()].map(
-      ([name, length]) => make("th", { scope: "colgroup", colspan: length, class: "heading" }, name));
+      ([name, length]) => make("th", { scope: "colgroup", colspan: length, class: "heading" }, make("span", {}, name)));
     return make("thead", {}, make("tr", { role: "row" }, corner, ...first),
       make("tr", { role: "row" }, ...last));
   }
 
-  function rowHeads(writer, row, headings) {
-    const own = make("th", { scope: "row", title: data.environment[writer] }, labelOf(writer));
-    if (!headings.size) return [own];
-    if (!headings.has(row)) return [own];
-    const [name, length] = headings.get(row);
-    return [make("th", { scope: "rowgroup", rowspan: length, class: "heading" }, name), own];
+  function rowHead(writer) {
+    const heading = data.labels[writer] ? make("span", { class: "heading" }, `${data.labels[writer][0]} `) : "";
+    return make("th", { scope: "row", title: data.environment[writer] }, heading, labelOf(writer));
   }
 
   function spot(writer, reader, entries) {
