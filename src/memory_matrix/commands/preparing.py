@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memory_matrix.running import RunOptions
 
 _NO_MATRIX = (
-    "No matrix file here: this is the built-in quick matrix. To make your own, write a"
-    " memory-matrix.toml; `memory-matrix compat --help` shows a small one."
+    "No matrix file here: this is the built-in quick matrix. To make your own, run"
+    " `memory-matrix init`."
 )
 _NO_MATRIX_OF_SUITE = (
     "No matrix file here: this Python, with the embedded servers where no others are named. To test"

@@ -106,7 +106,7 @@ def payloads_name(root: Path) -> str:
     if not os.path.lexists(path):
         return PAYLOADS
     try:
-        is_ours = "def payload_" in path.read_text(encoding="utf-8")
+        is_ours = path.is_file() and "def payload_" in path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         is_ours = False
     return PAYLOADS if is_ours else OTHER_PAYLOADS

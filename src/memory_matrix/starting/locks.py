@@ -24,7 +24,8 @@ def read_pins(root: Path) -> tuple[str, Pins]:
     that cannot be read pin nothing; without any, the name is empty.
     """
     for name, reader in _READERS.items():
-        if pins := _oldest(reader, root / name):
+        path = root / name
+        if path.is_file() and (pins := _oldest(reader, path)):
             return name, pins
     return "", {}
 

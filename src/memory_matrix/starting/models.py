@@ -66,7 +66,7 @@ def _module(path: Path) -> str:
 
 def _parsed(path: Path) -> ast.Module | None:
     try:
-        if path.stat().st_size > _LARGEST:
+        if not path.is_file() or path.stat().st_size > _LARGEST:
             return None
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):

@@ -12,6 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
+from memory_matrix.matrix.places import what_is_at
 from memory_matrix.matrix.read import PYPROJECT, TABLE
 from memory_matrix.serializers.builtin import PROJECTS
 from memory_matrix.toml import tomllib
@@ -65,7 +66,7 @@ def read_project(root: Path) -> Project:
 
 
 def _pyproject(path: Path, notes: list[str]) -> Mapping[str, Any]:
-    if not path.exists():
+    if what_is_at(path) in {"nothing", "something else"}:
         return {}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))

@@ -81,5 +81,10 @@ def test_bytes_that_are_no_text_are_noted(tmp_path: Path):
     assert len(read_project(tmp_path).notes) == 2
 
 
+def test_a_folder_of_that_name_is_noted(tmp_path: Path):
+    (tmp_path / "pyproject.toml").mkdir()
+    assert "Is a directory" in read_project(tmp_path).notes[0]
+
+
 def test_a_matrix_in_pyproject_is_seen(folder):
     assert read_project(folder(pyproject_toml="[tool.memory-matrix]\n")).has_matrix
