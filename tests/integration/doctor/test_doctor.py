@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -86,6 +89,43 @@ def test_a_server_that_takes_connections_and_says_nothing_is_given_up(project: P
         code, _, checks = diagnosed(project)
     assert code == 3
     assert checks[f"redis://127.0.0.1:{port}"]["state"] == "missing"
+
+
+class Engine(BaseHTTPRequestHandler):
+    """As much of a Docker engine as is asked for its version and one image."""
+
+    def do_GET(self) -> None:
+        route = re.sub(r"^/v[\d.]+", "", self.path)
+        found = {
+            "/version": {"Version": "28.2.2", "ApiVersion": "1.50"},
+            "/images/redis:8.0/json": {"Id": "sha256:1"},
+        }.get(route)
+        body = json.dumps(found or {"message": "no such image"}).encode()
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_images_are_looked_for_at_the_engine_and_nothing_is_pulled(project: Project):
+    project.write(
+        "memory-matrix.toml", '[suite]\n[servers]\nredis = ["image:redis:8.0", "image:redis:7.0"]\n'
+    )
+    with ThreadingHTTPServer(("127.0.0.1", 0), Engine) as engine:
+        Thread(target=engine.serve_forever).start()
+        try:
+            project.environ["DOCKER_HOST"] = f"tcp://127.0.0.1:{engine.server_port}"
+            code, _, checks = diagnosed(project)
+        finally:
+            engine.shutdown()
+    assert code == 0, checks
+    assert checks["Docker engine"]["found"].startswith("28.2.2 at http://127.0.0.1:")
+    assert checks["image:redis:8.0"]["state"] == "ok"
+    assert checks["image:redis:7.0"]["advice"] == "nothing: the first run pulls it"
 
 
 def test_a_server_that_runs_is_named_by_what_it_says_of_itself(project: Project, redis_server):
