@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ def ended(
     from memory_matrix.github.reporting import told
     from memory_matrix.report import files, sentences
 
-    report = compared(report, options)
+    report = compared(dated(report), options)
     try:
         print_report(report, options)  # first: a full disk must not cost the findings
     finally:  # nobody reading them must not cost the report
@@ -43,6 +44,12 @@ def ended(
     with told(report, options):
         remember(report, options)
         return exit_code(report, strict=is_strict(options))
+
+
+def dated(report: Report) -> Report:
+    """Return the report with the time that it is, and the commit that is checked out here."""
+    now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return replace(report, time=now, commit=_commit())
 
 
 def compared(report: Report, options: argparse.Namespace) -> Report:
@@ -64,8 +71,7 @@ def remember(report: Report, options: argparse.Namespace) -> None:
     from memory_matrix.report import history
 
     if options.history is not None:
-        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-        history.append(options.history, history.entry(report, time=now, commit=_commit()))
+        history.append(options.history, history.entry(report if report.time else dated(report)))
 
 
 def _commit() -> str | None:

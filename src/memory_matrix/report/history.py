@@ -61,13 +61,13 @@ class Entry:
     """Environments, servers and stores that could not be had."""
 
 
-def entry(report: Report, *, time: str, commit: str | None) -> Entry:
+def entry(report: Report) -> Entry:
     """Return `report` in numbers."""
     summary, suite = report.summary(), report.suite_summary()
     of_cells, of_cases = cell_changes(report), suite_changes(report)
     return Entry(
-        time=time,
-        commit=commit,
+        time=report.time or "",
+        commit=report.commit,
         version=report.version,
         matrix=report.matrix,
         digest=report.digest,

@@ -64,6 +64,7 @@ def head(report: Report) -> str:
     facts.append(sentences.comparison(report))
     facts.append(sentences.missing(report))
     facts.append(sentences.lost_shards(report))
+    facts.append(sentences.made(report))
     text = " ".join(filter(None, facts))
     return f"## {prose(sentences.verdict(report))}\n" + (f"\n{prose(text)}\n" if text else "")
 

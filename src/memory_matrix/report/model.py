@@ -245,6 +245,10 @@ class Report:
     directions: tuple[Direction, ...] = ("backward", "forward", "sideways")
     version: str = ""
     """The version of memory-matrix that made it."""
+    time: str | None = None
+    """When the run ended: UTC, such as `2026-03-01T12:00:00Z`."""
+    commit: str | None = None
+    """What was checked out; None where nobody knows."""
     matrix: str | None = None
     """The matrix file; None for the built-in quick matrix."""
     digest: str = ""
@@ -292,6 +296,8 @@ def to_json(report: Report) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": report.version,
+        "time": report.time,
+        "commit": report.commit,
         "matrix": report.matrix,
         "given": list(report.given),
         "digest": report.digest,

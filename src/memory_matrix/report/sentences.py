@@ -174,6 +174,15 @@ def missing(report: Report) -> str:
     return f"{text} could not be had." if text else ""
 
 
+def made(report: Report) -> str:
+    """Return in one sentence when the run was, and at which commit; nothing where nobody knows."""
+    if report.time is None:
+        return ""
+    when = report.time.replace("T", " ").removesuffix("Z")
+    at = f", at commit {visible(report.commit[:12])}" if report.commit else ""
+    return f"Run ended {visible(when, NAME)} UTC{at}."
+
+
 def tally(report: Report) -> str:
     """Return how many cells had each outcome, such as `1,100 ok, 9 unreadable`."""
     summary = report.summary()

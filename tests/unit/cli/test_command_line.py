@@ -109,7 +109,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["compat", "one"], "'one'"),
         (["compat", "write", "one"], "one"),
         (["plan", "--report-dir", "x"], "--report-dir"),
-        (["report", "--format", "html"], "invalid choice: 'html'"),
+        (["report", "--format", "docx"], "invalid choice: 'docx'"),
         (["report", "-q", "--form", "json"], "--form"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_run_is_told_in_numbers(sample: Report) -> None:
-    told = entry(replace(sample, digest="d1"), time="2026-03-01T12:00:00Z", commit="c0ffee")
+    told = entry(replace(sample, digest="d1", time="2026-03-01T12:00:00Z", commit="c0ffee"))
     assert told == Entry(
         "2026-03-01T12:00:00Z", 14, 5, "c0ffee", "1.0.0", "memory-matrix.toml", "d1",
         known=1, drifted=1, skipped=1, cases=42, passed=25, failed=6, errors=2, waived=1,
@@ -37,7 +37,7 @@ def test_a_run_is_told_in_numbers(sample: Report) -> None:
 
 def test_what_changed_is_told_where_there_is_a_baseline(sample: Report) -> None:
     earlier = replace(sample, cells=sample.cells[:7], suite=())
-    told = entry(compare(sample, earlier, "main"), time="", commit=None)
+    told = entry(compare(sample, earlier, "main"))
     assert (told.new, told.fixed, told.new_failed, told.fixed_cases) == (3, 0, 6, 0)
 
 

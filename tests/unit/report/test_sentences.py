@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memory_matrix.matrix import select
-from memory_matrix.report import sentences
+from memory_matrix.report import markdown, sentences
 from memory_matrix.report.model import (
     Cell,
     Difference,
@@ -252,3 +252,12 @@ def test_a_run_that_compared_nothing_is_not_called_fine() -> None:
         == "Nothing was compared across environments: 1 cell of a single one."
     )
     assert sentences.verdict(_report(skipped)) == "Nothing was compared: 1 cell skipped."
+
+
+def test_a_report_says_when_it_was_made_and_of_what() -> None:
+    report = Report(time="2026-03-01T12:00:00Z", commit="c0ffee" * 7)
+
+    assert sentences.made(report) == "Run ended 2026-03-01 12:00:00 UTC, at commit c0ffeec0ffee."
+    assert sentences.made(replace(report, commit=None)) == "Run ended 2026-03-01 12:00:00 UTC."
+    assert sentences.made(Report()) == ""
+    assert sentences.made(report) in markdown.head(report)

@@ -92,6 +92,7 @@ def view(report: Report, lists: Sequence[CellList]) -> dict[str, Any]:
         "lists": lists,
         "verdict": verdict(report),
         "alarms": tuple(_alarms(report)),
+        "made": sentences.made(report),
         "counts": (*_break_counts(report), *_counts(report)),
         "case_counts": tuple(_case_counts(report)),
         "environments": grouping.ready(report),
