@@ -46,9 +46,7 @@ class Pointer:
 
     def in_markdown(self) -> str:
         """Return a sentence on it."""
-        where = (
-            f"The whole report is in the folder {code(self.folder, _PATH)}"
-        )
+        where = f"The whole report is in the folder {code(self.folder, _PATH)}"
         if not self.artifact:
             return f"\n{where}.\n"
         of_run = f"[artifact]({self.artifacts})" if self.artifacts else "artifact"
