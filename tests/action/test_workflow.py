@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from support.act import ROOT, Ended, commit, run_workflow
+from support.machines import facts
 
 PROJECT = ROOT / "tests/action/projects/sharded"
 CALLER = """
@@ -68,7 +69,7 @@ def test_shards_find_together_what_one_machine_finds(call, tmp_path: Path):
     }
     merged, alone = ended.report("memory-report"), on_one_machine(tmp_path / "alone")
     assert merged["summary"]["breaks"] == 12
-    assert comparable(merged) == comparable(alone)
+    assert facts(merged) == facts(alone)
     assert ended.said("error") == []
     (summary,) = ended.summaries.values()
     assert "12 breaks in 64 cells" in summary
@@ -98,12 +99,3 @@ def on_one_machine(folder: Path) -> dict[str, Any]:
     )
     report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return report
-
-
-def comparable(report: dict[str, Any]) -> dict[str, Any]:
-    """Return a report without what says how it came about, and how long things took."""
-    environments = [
-        {key: value for key, value in each.items() if key != "seconds"}
-        for each in report["environments"]
-    ]
-    return {**report, "environments": environments, "merged": []}
