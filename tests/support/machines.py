@@ -53,7 +53,7 @@ class Machines:
 
 def facts(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a report has to be the same on however many machines it was made."""
-    own = {"merged", "digest", "time", "commit"}
+    own = {"merged", "time", "commit"}
     found = {key: value for key, value in report.items() if key not in own}
     found["environments"] = [
         {key: value for key, value in each.items() if key != "seconds"}
