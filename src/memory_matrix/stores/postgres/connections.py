@@ -161,7 +161,20 @@ class AsyncBoundedConnection(_Limits, psycopg.AsyncConnection[Any]):
                 raise
             connection = await super().connect(conninfo, **options, **attempts.extra)
         attempts.failure = None
+        await _see_wanted(connection)
         return connection
+
+
+async def _see_wanted(connection: psycopg.AsyncConnection[Any]) -> None:
+    """End a task that was cancelled while it connected; `asyncio.wait_for` may lose that before 3.12.
+
+    A worker of a pool would go on for ever then, and `asyncio.run` wait for it.
+    """
+    task = asyncio.current_task()
+    cancelling = getattr(task, "cancelling", int)  # since 3.11
+    if cancelling():
+        await connection.close()
+        raise asyncio.CancelledError
 
 
 _SILENCE = (
