@@ -185,7 +185,8 @@ def _plain(value: Any) -> Any:
 def find(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """Return the files that shards and runs leave, by their names, at any depth of `paths`.
 
-    Links and hidden folders, where drafts are, are not followed.
+    Links to folders, and hidden folders, where drafts are, are not followed; pipes and devices are no
+    files.
 
     Raises:
         UsageError: a path is not there, or is another file.
@@ -211,7 +212,7 @@ def find(paths: Sequence[Path]) -> dict[str, list[Path]]:
 def _files(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
-        yield from (Path(place, each) for each in sorted(files))
+        yield from (path for each in sorted(files) if (path := Path(place, each)).is_file())
 
 
 def load(

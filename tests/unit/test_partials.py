@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -104,6 +105,8 @@ def test_files_are_found_at_any_depth_and_drafts_are_not(tmp_path: Path) -> None
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     (tmp_path / "x" / "loop").symlink_to(tmp_path)
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe" / "written.json")
 
     found = find([tmp_path, tmp_path / "x", tmp_path / "suite.json"])
 
