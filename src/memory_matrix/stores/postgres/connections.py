@@ -161,20 +161,7 @@ class AsyncBoundedConnection(_Limits, psycopg.AsyncConnection[Any]):
                 raise
             connection = await super().connect(conninfo, **options, **attempts.extra)
         attempts.failure = None
-        await _see_wanted(connection)
         return connection
-
-
-async def _see_wanted(connection: psycopg.AsyncConnection[Any]) -> None:
-    """End a task that was cancelled while it connected; `asyncio.wait_for` may lose that before 3.12.
-
-    A worker of a pool would go on for ever then, and `asyncio.run` wait for it.
-    """
-    task = asyncio.current_task()
-    cancelling = getattr(task, "cancelling", int)  # since 3.11
-    if cancelling():
-        await connection.close()
-        raise asyncio.CancelledError
 
 
 _SILENCE = (
@@ -422,13 +409,39 @@ async def _living(
             return connection
 
 
+class _UntilCancelled:
+    """A queue that gives nothing more to a task that was cancelled, whoever took the cancelling for done."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+
+    async def get(self) -> Any:
+        """Return what comes next."""
+        cancelling = getattr(asyncio.current_task(), "cancelling", int)  # since 3.11
+        if cancelling():
+            raise asyncio.CancelledError
+        return await self._queue.get()
+
+
+class _Pool(AsyncConnectionPool[AsyncBoundedConnection]):
+    """A pool whose workers end when they are cancelled, also while they connect.
+
+    psycopg's own take that for a failed attempt, and go on: `asyncio.run` would wait for them for ever.
+    """
+
+    @classmethod
+    async def worker(cls, q: Any) -> None:
+        """Do what `q` brings."""
+        await super().worker(_UntilCancelled(q))  # type: ignore[arg-type]
+
+
 class _LoopPool:
     """The pool of one event loop."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._connections: WeakSet[psycopg.AsyncConnection[Any]] = WeakSet()
         self._opening = asyncio.Lock()
-        self._pool: AsyncConnectionPool[AsyncBoundedConnection] = AsyncConnectionPool(
+        self._pool = _Pool(
             connection_class=AsyncBoundedConnection,
             configure=self._remember,
             **options,

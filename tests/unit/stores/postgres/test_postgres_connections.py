@@ -1,52 +1,39 @@
-"""Connecting, where a task is cancelled meanwhile."""
+"""What happens to a pool whose loop ends."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from typing import Any
 
-import psycopg
 import pytest
 
-from memory_matrix.stores.postgres import connections
+from memory_matrix.stores.postgres.connections import _Pool
 
 
-class Connection:
-    closed = False
+class Connecting:
+    """A task that, as one that connects, takes being cancelled for a failed attempt."""
 
-    async def close(self) -> None:
-        self.closed = True
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
 
-
-def connecting(monkeypatch: pytest.MonkeyPatch) -> Connection:
-    """Let connecting take until it is cancelled, and lose that, as `asyncio.wait_for` may."""
-    made = Connection()
-
-    async def connect(*_: Any, **__: Any) -> Connection:
+    async def run(self) -> None:
+        self.began.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            return made
-        raise AssertionError
-
-    monkeypatch.setattr(psycopg.AsyncConnection, "connect", connect)
-    return made
+            return
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="nothing tells it before 3.11")
-def test_a_task_that_was_cancelled_while_it_connected_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = connecting(monkeypatch)
-
+def test_a_worker_that_is_cancelled_while_it_connects_ends() -> None:
     async def main() -> bool:
-        attempts = connections._Attempts({}, 1.0)
-        task = asyncio.ensure_future(
-            connections.AsyncBoundedConnection.connect("", attempts=attempts)
-        )
-        await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.wait([task])
-        return task.cancelled()
+        tasks: asyncio.Queue[Connecting] = asyncio.Queue()
+        task = Connecting()
+        tasks.put_nowait(task)
+        worker = asyncio.ensure_future(_Pool.worker(tasks))
+        await task.began.wait()
+        worker.cancel()
+        done, _ = await asyncio.wait([worker], timeout=20)
+        return bool(done)
 
-    assert asyncio.run(main())
-    assert made.closed
+    assert asyncio.run(asyncio.wait_for(main(), 60))
