@@ -100,6 +100,45 @@ def test_a_python_that_is_too_old_is_refused_with_what_to_do(install: Install, t
     )
 
 
+def test_a_python_that_only_says_what_it_lacks_is_refused_in_one_line(
+    install: Install, tmp_path: Path
+):
+    stub = tmp_path / "python3"
+    stub.write_text("#!/bin/sh\nprintf 'no tools\\n::error::x\\n' >&2\nexit 1\n", encoding="utf-8")
+    stub.chmod(0o755)
+    done = install(MEMORY_MATRIX_PYTHON=str(stub))
+    assert done.returncode == 1
+    (line,) = done.stdout.splitlines()
+    assert "python3 is no tools, and memory-matrix needs 3.10 or later" in line
+
+
+def test_nothing_in_the_workspace_stands_in_for_a_tool(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("pip", "memory_matrix", "venv", "json"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('of the caller')", "utf-8")
+        (tmp_path / name / "__main__.py").write_text("raise SystemExit('of the caller')", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = install(PATH=without_uv(tmp_path / "bin"), MEMORY_MATRIX_PYTHON=str(base_python()))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_python_of_path_is_taken_whatever_uv_prefers(install: Install, tmp_path: Path):
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    (bin_ / "python3").symlink_to(base_python())
+    done = install(
+        PATH=f"{bin_}:{Path(find_uv_bin()).parent}:{os.environ['PATH']}",
+        UV_PYTHON_PREFERENCE="only-managed",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    venv = Path((tmp_path / "output").read_text(encoding="utf-8").removeprefix("venv=").strip())
+    asked = (venv / "bin/python", "-I", "-c", "import sys; print(sys.base_prefix)")
+    own = subprocess.check_output((base_python(), *asked[1:]), text=True)
+    assert subprocess.check_output(asked, text=True) == own
+
+
 def test_a_python_without_pip_is_refused_where_there_is_no_uv(install: Install, tmp_path: Path):
     bare = tmp_path / "bare"
     subprocess.run((base_python(), "-m", "venv", "--without-pip", bare), check=True)
