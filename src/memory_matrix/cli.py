@@ -67,7 +67,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         _complain(_about(error))
         return MemoryMatrixError.exit_code
     except Exception as error:  # noqa: BLE001 - a defect of the tool must not pass for a finding
-        _complain(_about_defect(error))
+        _complain(about_defect(error))
         return MemoryMatrixError.exit_code
     except KeyboardInterrupt:
         _say("interrupted; everything it started is stopped.")
@@ -131,7 +131,8 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")  # a name may hold any character
 
 
-def _about_defect(error: Exception) -> str:
+def about_defect(error: Exception) -> str:
+    """Return what is said of an error that nobody foresaw: a paragraph, or where it comes from."""
     import traceback
 
     if os.environ.get(TRACEBACK):

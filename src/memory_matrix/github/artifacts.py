@@ -59,7 +59,7 @@ class Source:
         """Return what the runner's variables say.
 
         Raises:
-            UsageError: this is no workflow of GitHub Actions.
+            UsageError: this is no workflow of GitHub Actions, or its API is nowhere.
         """
         repository, run = environ.get("GITHUB_REPOSITORY", ""), environ.get("GITHUB_RUN_ID", "")
         if not (repository and run):
@@ -68,6 +68,11 @@ class Source:
                 " GITHUB_RUN_ID is not set."
             )
         api = environ.get("GITHUB_API_URL") or "https://api.github.com"
+        if not _is_address(api):
+            raise UsageError(
+                f"GITHUB_API_URL is {visible(api)!r}, and not the address of GitHub's REST API, such"
+                " as 'https://api.github.com'."
+            )
         return cls(api, repository, run, environ.get("GITHUB_BASE_REF", ""), token)
 
     def url(self, path: str, **query: str) -> str:
@@ -75,6 +80,14 @@ class Source:
         pairs = "&".join(f"{key}={quote(value, safe='')}" for key, value in query.items())
         place = f"{self.api.rstrip('/')}/repos/{quote(self.repository)}{path}"
         return f"{place}?{pairs}" if pairs else place
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets of no address, a port that is no number
+        return False
 
 
 def fetch(source: Source, name: str, folder: Path) -> Path | None:
@@ -208,6 +221,18 @@ def _opener() -> OpenerDirector:
 
 class _Redirects(HTTPRedirectHandler):
     """Follows a redirect with the token only to where the token was meant for, and never to less safety."""
+
+    def http_error_302(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage
+    ) -> Any:
+        """Follow it; what is no address at all is an error like any other."""
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except ValueError as error:
+            fp.close()
+            raise URLError(f"it redirects to no address: {error}") from None
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str

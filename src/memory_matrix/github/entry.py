@@ -48,14 +48,17 @@ def _command(inputs: Inputs) -> int:
     try:
         with _baseline(inputs) as baseline:
             return cli.main(inputs.arguments(baseline))
-    except SystemExit as asked:  # `args: --help`
-        return asked.code if isinstance(asked.code, int) else 0
+    except SystemExit:  # `args: --help`: no pass, since nothing was tested
+        log.say("error", "input args: it asks for help, which is shown above, and nothing was run.")
+        return UsageError.exit_code
     except MemoryMatrixError as error:
         log.say("error", str(error))
         return error.exit_code
     except OSError as error:
         log.say("error", f"The system does not let it: {error}.")
-        return MemoryMatrixError.exit_code
+    except Exception as error:  # noqa: BLE001 - Python would end with 1, as after a finding
+        log.say("error", cli.about_defect(error))
+    return MemoryMatrixError.exit_code
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
@@ -41,6 +42,8 @@ class Input:
     """Those that it means something to."""
     has_default: bool = False
     """Whether action.yml gives it a value: then it is no mistake where it means nothing."""
+    is_secret: bool = False
+    """Whether no error shows its value."""
 
     @property
     def variable(self) -> str:
@@ -63,16 +66,16 @@ def _is_shard(value: str) -> bool:
 
 def _is_folder(value: str) -> bool:
     try:
-        return Path(value).is_dir()
+        return Path(value).is_dir() and os.access(value, os.X_OK)
     except OSError:  # longer than a name can be
         return False
 
 
 def _is_report_folder(value: str) -> bool:
-    """Return whether nothing in it is hidden: above an absolute path that is the machine's affair."""
+    """Return whether artifacts take it. Nothing in it is hidden: above an absolute path that is the machine's affair."""
     path = PurePath(value)
-    if not _is_line(value):
-        return False
+    if not _is_line(value) or re.search(r"[*?\[\]\\]", value):
+        return False  # the artifact's step takes it for a pattern
     parts = path.parts[-1:] if path.is_absolute() else path.parts
     return not any(part.startswith(".") and part not in {".", ".."} for part in parts)
 
@@ -92,6 +95,11 @@ def _is_arguments(value: str) -> bool:
     except ValueError:
         return False
     return not any(word.partition("=")[0] == "--report-dir" for word in words)
+
+
+def _is_token(value: str) -> bool:
+    """Return whether a header of HTTP can hold it."""
+    return re.fullmatch(r"[!-~]+", value) is not None
 
 
 _BOOLEAN = ("true or false", lambda value: value.casefold() in {"true", "false"})
@@ -125,7 +133,8 @@ INPUTS: tuple[Input, ...] = (
     ),
     Input(
         "report-dir",
-        "a folder of whose path no part starts with a dot, since artifacts leave such folders out",
+        "a folder of whose path no part starts with a dot, since artifacts leave such folders out, or"
+        " holds any of * ? [ ] \\",
         _is_report_folder,
         has_default=True,
     ),
@@ -140,7 +149,7 @@ INPUTS: tuple[Input, ...] = (
         has_default=True,
     ),
     Input("args", "words with each quote closed, and without --report-dir", _is_arguments),
-    Input("token", "a token for GitHub's REST API"),
+    Input("token", "a token for GitHub's REST API", _is_token, is_secret=True),
 )
 """What action.yml declares, in its order of importance."""
 
@@ -169,10 +178,24 @@ class Inputs:
             if value is None:
                 continue
             if not each.accepts(value):
-                yield f"input {each.name}: {_shown(value)} is not allowed; it must be {each.allowed}."
+                shown = "its value" if each.is_secret else _shown(value)
+                yield f"input {each.name}: {shown} is not allowed; it must be {each.allowed}."
             elif self.command not in each.commands and not each.has_default:
                 takers = ", ".join(name for name in COMMANDS if name in each.commands)
                 yield f"input {each.name}: the command {self.command} takes none; only {takers} do."
+        if _is_true(self.values.get("upload-artifact", "")) and self._reports_among_all():
+            yield (
+                f"input report-dir: {_shown(str(self.report_dir))} is not allowed with"
+                " upload-artifact, which would keep all of the working directory; name a folder for"
+                " the reports alone."
+            )
+
+    def _reports_among_all(self) -> bool:
+        """Return whether the folder for reports is the one to run in, or above it."""
+        folder, reports = (
+            os.path.realpath(each) for each in (self.folder, self.folder / self.report_dir)
+        )
+        return Path(folder).is_relative_to(reports)
 
     @cached_property
     def command(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,10 +60,13 @@ class Results:
 
 
 def _stamped(folder: Path) -> Iterator[tuple[Path, _Stamp]]:
-    """Yield the results in `folder`, each with what no later one of its name has too."""
-    found = (folder / _JSON, *folder.glob("*-of-*"), *folder.glob(f"*-of-*/{_JSON}"))
-    for path in found:
-        if path.exists():
+    """Yield the results in `folder`, each with what no later one of its name has too.
+
+    There are none in what cannot be a folder: the command says so.
+    """
+    with suppress(OSError):
+        found = (folder / _JSON, *folder.glob("*-of-*"), *folder.glob(f"*-of-*/{_JSON}"))
+        for path in filter(Path.exists, found):
             status = path.stat()
             yield path, (status.st_ino, status.st_mtime_ns)
 

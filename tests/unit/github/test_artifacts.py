@@ -184,7 +184,9 @@ def test_the_token_stays_with_the_api(
     assert storage.tokens("/blob") == [None]
 
 
-@pytest.mark.parametrize("place", ["file:///etc/passwd", "ftp://127.0.0.1/x", "/loop"])
+@pytest.mark.parametrize(
+    "place", ["file:///etc/passwd", "ftp://127.0.0.1/x", "/loop", "http://[::1", "http://x:y/", ""]
+)
 def test_a_redirect_elsewhere_is_refused(api: Server, tmp_path: Path, place: str) -> None:
     api.sends("/repos/a/b/actions/artifacts/80/zip", place)
     api.sends("/loop", "/loop")
@@ -329,3 +331,14 @@ def test_outside_a_workflow_there_are_no_artifacts(missing: str) -> None:
     environ = {"GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "7", missing: ""}
     with pytest.raises(UsageError, match="needs a workflow of GitHub Actions"):
         Source.of(environ, "")
+
+
+@pytest.mark.parametrize(
+    "api",
+    ["nonsense", "file:///etc", "http://[::1", "https://", "https://x:port", "//x", "\x1b[31m"],
+)
+def test_an_api_that_is_no_address_is_refused(api: str) -> None:
+    environ = {"GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "7", "GITHUB_API_URL": api}
+    with pytest.raises(UsageError, match="GITHUB_API_URL") as raised:
+        Source.of(environ, "t")
+    assert str(raised.value).isprintable()

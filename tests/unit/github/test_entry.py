@@ -97,19 +97,39 @@ def test_outputs_and_exit_code_are_those_of_the_command(
     assert written["json-path"] == str(step.workspace / "app/out/report.json")
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_outputs_are_written_also_when_the_command_raises(
-    step: Step, replaced: Callable[[Main], list[list[str]]], error: type[BaseException]
+def test_outputs_are_written_also_when_the_command_is_interrupted(
+    step: Step, replaced: Callable[[Main], list[list[str]]]
 ) -> None:
     def main(_: Sequence[str]) -> int:
-        raise error
+        raise KeyboardInterrupt
 
     files.write(REPORT, Path("memory-matrix-report"))
     replaced(main)
 
-    with pytest.raises(error):
+    with pytest.raises(KeyboardInterrupt):
         entry.main()
 
+    assert step.written() == {"result": "error"}
+
+
+@pytest.mark.parametrize("error", [RuntimeError("x"), ValueError("x"), OSError(28, "No space")])
+def test_a_defect_never_ends_as_a_finding_does(
+    step: Step,
+    given: Callable[..., None],
+    replaced: Callable[[Main], list[list[str]]],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+) -> None:
+    def fails(*_: object) -> int:
+        raise error
+
+    replaced(fails)
+    assert entry.main() == MemoryMatrixError.exit_code
+    monkeypatch.setattr(artifacts.Source, "of", fails)
+    given(baseline="artifact:x")
+    assert entry.main() == MemoryMatrixError.exit_code
+
+    assert len(step.commands("error")) == 2
     assert step.written() == {"result": "error"}
 
 
@@ -136,11 +156,14 @@ def test_a_password_is_masked_before_anything_else_is_said(
     assert [each.name for each in step.commands()] == ["add-mask", "error"]
 
 
-def test_asking_for_help_is_fine(step: Step, given: Callable[..., None]) -> None:
-    given(args="--help")
+@pytest.mark.parametrize("args", ["--help", "-h", "-vh"])
+def test_asking_for_help_is_no_pass(args: str, step: Step, given: Callable[..., None]) -> None:
+    given(args=args)
 
-    assert entry.main() == 0
-    assert step.written() == {"result": "pass"}
+    assert entry.main() == 2
+    (error,) = step.commands()
+    assert "nothing was run" in error.message
+    assert step.written() == {"result": "error"}
 
 
 def test_a_wrong_command_line_in_args_is_one_error(step: Step, given: Callable[..., None]) -> None:

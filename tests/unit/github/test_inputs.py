@@ -134,6 +134,8 @@ def test_an_artifacts_report_is_the_baseline() -> None:
         ("report_dir", "out/.hidden/x", "since artifacts leave such folders out"),
         ("report_dir", "/tmp/.report", "since artifacts leave such folders out"),
         ("report_dir", "a\nb", "since artifacts leave such folders out"),
+        ("report_dir", "out/*", "holds any of * ? [ ]"),
+        ("report_dir", "out[1]", "holds any of * ? [ ]"),
         ("summary_title", "a\nb", "one line of text"),
         ("args", "--store 'a", "words with each quote closed"),
         ("args", "-v --report-dir x", "without --report-dir"),
@@ -164,6 +166,28 @@ def test_a_good_shard_is_taken(value: str) -> None:
 @pytest.mark.parametrize("value", [".", "./out", "../out", "/home/runner/.x/out", "a b/ü"])
 def test_folders_that_are_not_hidden_are_taken(value: str) -> None:
     assert problems(report_dir=value) == []
+
+
+@pytest.mark.parametrize(
+    "value", [".", "./", "..", "out/..", "sub/../.", "{here}", "{here}/..", "/"]
+)
+def test_an_artifact_is_never_of_all_that_is_in_the_working_directory(value: str) -> None:
+    value = value.format(here=Path.cwd())
+    (problem,) = problems(report_dir=value, upload_artifact="true")
+    assert "name a folder for the reports alone" in problem
+    assert problems(report_dir=value, upload_artifact="false") == []
+
+
+@pytest.mark.parametrize("value", ["out", "./a/out", "../out", "/tmp/other/out"])
+def test_a_folder_for_reports_alone_is_kept(value: str) -> None:
+    assert problems(report_dir=value, upload_artifact="true") == []
+
+
+@pytest.mark.parametrize("value", ["s3\ncret: x", "s3 cret", "s3cret\u20ac", "s3cret\x7f"])
+def test_a_token_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
+    (problem,) = problems(token=value)
+    assert problem.startswith("input token: its value is not allowed")
+    assert "cret" not in problem
 
 
 def test_an_input_that_means_nothing_to_the_command_is_refused() -> None:

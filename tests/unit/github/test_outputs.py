@@ -81,6 +81,14 @@ def test_an_older_report_is_not_taken_for_this_runs(tmp_path: Path) -> None:
     assert outputs.of_run(2, Results.in_folder(tmp_path)) == {"result": "error"}
 
 
+@pytest.mark.parametrize("name", ["y" * 300, "file", "file/x", "loop/x"], ids=lambda name: name[:9])
+def test_what_cannot_be_a_folder_has_no_results(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to("loop")
+    results = Results.in_folder(tmp_path / name)
+    assert outputs.of_run(4, results) == {"result": "error"}
+
+
 def test_a_report_that_takes_an_equal_ones_place_is_this_runs(tmp_path: Path) -> None:
     files.write(REPORT, tmp_path)
     results = Results.in_folder(tmp_path)
