@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
@@ -15,13 +17,16 @@ from memory_matrix.report.model import Report, from_json
 
 JSON_NAME = FORMATS["json"].file
 
+_OURS = b'{\n"schema": '
+"""How each report.json of ours begins."""
+
 
 def write(report: Report, folder: Path, also: Iterable[str] = ()) -> tuple[Path, ...]:
     """Write what every run writes, and the formats `also`, into `folder`; return their paths.
 
     The folder is made when missing. All are complete on the disk before any takes the place of an
-    older one. What an earlier run left there in another format is removed: it would be taken for
-    this run's.
+    older one, and those of two runs that end at the same time are never mixed. What an earlier run
+    left there in another format is removed: it would be taken for this run's.
 
     Raises:
         MemoryMatrixError: the folder cannot be made or written.
@@ -30,7 +35,7 @@ def write(report: Report, folder: Path, also: Iterable[str] = ()) -> tuple[Path,
     contents = {each.file: each.pieces(report) for each in chosen}
     stale = [each.file for each in FORMATS.values() if each not in chosen]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        _make(folder)
         return _write_all(folder, contents, stale)
     except OSError as error:
         raise MemoryMatrixError(
@@ -54,7 +59,7 @@ def write_one(pieces: Iterable[str], path: Path) -> None:
                 stream.writelines(pieces)
         else:
             target = Path(os.path.realpath(path))
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make(target.parent)
             _write_all(target.parent, {target.name: pieces})
     except BrokenPipeError:  # nobody reads any more
         raise
@@ -88,10 +93,22 @@ def load(path: Path) -> Report:
     )
 
 
+def _make(folder: Path) -> None:
+    """Make `folder` and those above it, unless they are there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:  # "File exists" says nothing to who wants to write a file
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
+
+
 def _write_all(
     folder: Path, contents: Mapping[str, Iterable[str]], stale: Iterable[str] = ()
 ) -> tuple[Path, ...]:
-    """Write `contents` by name, then let each take its place, and remove `stale`."""
+    """Write `contents` by name, then let each take its place, and remove `stale` of an earlier run."""
     with ExitStack() as stack:
         drafts = []
         for name, pieces in contents.items():
@@ -99,11 +116,30 @@ def _write_all(
             stack.callback(draft.unlink, missing_ok=True)
             _write_new(draft, pieces)
             drafts.append(draft)
+        stack.enter_context(_alone(folder))
+        if _has_report(folder):  # else a `report.txt` is somebody else's
+            for name in stale:
+                (folder / name).unlink(missing_ok=True)
         pairs = zip(drafts, contents, strict=True)
-        written = tuple(draft.replace(folder / name) for draft, name in pairs)
-        for name in stale:
-            (folder / name).unlink(missing_ok=True)
-        return written
+        return tuple(draft.replace(folder / name) for draft, name in pairs)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Keep other runs that end now out of `folder`, where it can be read and its file system can."""
+    with ExitStack() as stack:
+        with suppress(OSError):
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _has_report(folder: Path) -> bool:
+    """Return whether an earlier run wrote to `folder`."""
+    with suppress(OSError), (folder / JSON_NAME).open("rb") as file:
+        return file.read(len(_OURS)) == _OURS
+    return False
 
 
 def _write_new(path: Path, pieces: Iterable[str]) -> None:

@@ -100,6 +100,7 @@ def check(path: Path) -> None:
     try:
         if path.is_file():
             read(path)
+            _check_writable(path)
         elif path.exists():
             raise UsageError(f"The history {str(path)!r} is no file; name a file of JSON lines.")
         else:
@@ -108,6 +109,13 @@ def check(path: Path) -> None:
         raise UsageError(
             f"The history {str(path)!r} cannot be read: {error.strerror or error}."
         ) from None
+
+
+def _check_writable(path: Path) -> None:
+    if not os.access(path, os.W_OK):
+        raise UsageError(
+            f"The history {str(path)!r} cannot be written; name another file, or let it be written."
+        )
 
 
 def _check_folder(path: Path) -> None:

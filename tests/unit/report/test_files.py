@@ -354,6 +354,48 @@ def test_what_an_earlier_run_wrote_in_another_format_is_not_left(
     assert {"report.sarif", "mine.junit.xml"} <= {*_names(tmp_path)}
 
 
+@pytest.mark.parametrize("other", [None, b"", b'{"other": 1}', b"{"])
+def test_nothing_is_removed_where_no_run_has_written(
+    other: bytes | None, sample: Report, tmp_path: Path
+) -> None:
+    mine = {each.file for each in FORMATS.values() if each.file not in EVERY}
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+    if other is not None:
+        (tmp_path / "report.json").write_bytes(other)
+    files.write(sample, tmp_path)
+    assert {*_names(tmp_path)} == mine | {*EVERY}
+
+
+ENDLESS_WRITER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from memory_matrix.report import files
+
+folder = Path(sys.argv[1])
+report = replace(files.load(folder), digest=sys.argv[2])
+for _ in range(30):
+    files.write(report, folder, sys.argv[3:])
+"""
+
+
+def test_what_two_runs_write_at_the_same_time_is_never_mixed(
+    sample: Report, tmp_path: Path
+) -> None:
+    """One of them writes a format that the other does not."""
+    files.write(sample, tmp_path)
+    command = [sys.executable, "-c", ENDLESS_WRITER, str(tmp_path)]
+    with (
+        subprocess.Popen([*command, "one", "junit"]) as one,
+        subprocess.Popen([*command, "other"]) as other,
+    ):
+        pass
+    assert (one.returncode, other.returncode) == (0, 0)
+    has_junit = "report.junit.xml" in _names(tmp_path)
+    assert files.load(tmp_path).digest == ("one" if has_junit else "other")
+
+
 def test_one_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     def pieces() -> Iterator[str]:
         yield "half"
@@ -388,6 +430,6 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named(place: str, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(UsageError, match=f"{place}' cannot be written: "):
+    with pytest.raises(UsageError, match=f"{place}' cannot be written: (Is|Not) a directory"):
         files.write_one(("x",), tmp_path / place)
     assert _names(tmp_path) == ["file", "folder"]

@@ -114,6 +114,14 @@ def test_a_folder_is_no_history(tmp_path: Path) -> None:
         check(tmp_path)
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_history_that_may_not_be_written_is_refused_before_the_run(path: Path) -> None:
+    append(path, ENTRY)
+    path.chmod(0o400)
+    with pytest.raises(UsageError, match="cannot be written"):
+        check(path)
+
+
 def test_a_history_cannot_be_made_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be made in"):
