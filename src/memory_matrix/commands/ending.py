@@ -141,7 +141,8 @@ def _refuse_missing(report: Report) -> None:
 
 def _refuse_nothing(report: Report) -> None:
     """Raise where nothing was run of what was asked for."""
-    if not report.suite and all(cell.outcome == "skipped" for cell in report.cells):
+    has_cells = bool(report.cells) or not report.suite
+    if has_cells and all(cell.outcome == "skipped" for cell in report.cells):
         reasons = {cell.error.message for cell in report.cells if cell.error is not None}
         raise UsageError(
             "nothing was compared, every cell was skipped; the report says why"

@@ -109,6 +109,18 @@ def test_a_suite_that_was_skipped_whole_is_not_passed() -> None:
         exit_code(Report(environments=(READY,), suite=(_case("skipped"),)), strict=False)
 
 
+@pytest.mark.parametrize(
+    ("cell", "outcome", "said"),
+    [(SKIPPED, "passed", "every cell was skipped"), (OWN, "skipped", "no case was run")],
+)
+def test_one_half_of_a_run_does_not_make_up_for_the_other(
+    cell: Cell, outcome: SuiteOutcome, said: str
+) -> None:
+    report = Report(environments=(READY,), cells=(cell,), suite=(_case(outcome),))
+    with pytest.raises(UsageError, match=said):
+        exit_code(report, strict=False)
+
+
 def test_a_store_that_an_environment_cannot_load_is_missing() -> None:
     store = StoreRecord("store", "a", {}, "unavailable", "no module")
 
