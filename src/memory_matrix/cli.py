@@ -17,6 +17,10 @@ from memory_matrix.commands import modules
 from memory_matrix.commands.options import EXIT_CODES, Parser
 from memory_matrix.errors import MemoryMatrixError
 from memory_matrix.github import log
+from memory_matrix.report.visible import visible
+
+_WIDEST = 10
+"""Characters of the longest escape that stands for one."""
 
 INTERRUPTED = 130
 
@@ -90,7 +94,12 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _complain(text: str) -> None:
-    """Say what ended the run; a step of GitHub Actions shows it as its error."""
+    """Say what ended the run; a step of GitHub Actions shows it as its error.
+
+    What it quotes, such as a name in a file, is only text to the terminal.
+    """
+    lines = text.expandtabs().split("\n")
+    text = "\n".join(visible(line, _WIDEST * len(line)) for line in lines)
     if not log.is_github():
         _say(f"error: {text}")
         return

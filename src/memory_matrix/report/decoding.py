@@ -10,6 +10,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from memory_matrix.report.visible import NAME, visible
+
 Decoder = Callable[[Any], Any]
 
 
@@ -116,7 +118,7 @@ def _mapping(decode_item: Decoder) -> Decoder:
             try:
                 decoded[key] = decode_item(item)
             except MalformedError as error:
-                raise error.inside(f".{key}") from None
+                raise error.inside(f".{visible(key, NAME)}") from None
         return decoded
 
     return decode

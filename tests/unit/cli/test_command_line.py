@@ -219,6 +219,29 @@ def test_what_stops_a_command_becomes_an_exit_code_and_a_sentence(
     assert capsys.readouterr().err.startswith(f"memory-matrix: {said}")
 
 
+@pytest.mark.parametrize("under_github", [False, True])
+def test_what_an_error_quotes_is_only_text_to_the_terminal(
+    under_github: bool,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if under_github:
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    hostile = "\x1b]0;title\x07\x1b[2J\u202e\r\ud800" + "y" * 1000
+
+    def stop(_: object) -> int:
+        raise UsageError(f"first {hostile}\n\tsecond")
+
+    monkeypatch.setattr(plan, "call", stop)
+    assert cli.main(["plan"]) == 2
+
+    error = capsys.readouterr().err
+    assert all(line.isprintable() for line in error.splitlines())
+    assert r"\x1b]0;title\x07\x1b[2J\u202e\r\ud800" + "y" * 1000 in error
+    assert "second" in error
+
+
 def test_a_second_signal_does_not_disturb_the_cleaning_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

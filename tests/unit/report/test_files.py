@@ -250,6 +250,7 @@ WRONG: list[tuple[tuple[str | int, ...], object, str]] = [
     (("cells", 1, "diff", 0, "path"), 7, r"cells\[1\].diff\[0\].path is 7, not a text"),
     (("environments", 0, "packages"), [], r"environments\[0\].packages is \[\], not an object"),
     (("environments", 0, "packages", "x"), 2, r"environments\[0\].packages.x is 2, not a text"),
+    (("environments", 0, "packages", "x\n\x1b[1m"), 2, r"packages.x\\n\\x1b\[1m is 2, not a text"),
     (("servers", 0, "kind"), "mysql", r"servers\[0\].kind is 'mysql', not one of postgres, redis"),
     (("suite", 0, "outcome"), "flaky", r"suite\[0\].outcome is 'flaky', not one of passed, failed"),
     (("suite", 0, "seconds"), "1", r"suite\[0\].seconds is '1', not a number"),
