@@ -149,9 +149,15 @@ def _suite_fate(came: SuiteOutcome | None) -> Fate:
     return "fixed" if came == "passed" else "gone"
 
 
+def _subjects(report: Report) -> frozenset[tuple[object, ...]]:
+    """Return what was compared and tested, whatever came of it."""
+    return frozenset({*map(_what, report.cells), *map(identity, report.suite)})
+
+
 def _notes(report: Report, earlier: Report) -> Iterator[str]:
     """Yield why `earlier` tells less than it seems to."""
-    if report.digest and earlier.digest and report.digest != earlier.digest:
+    is_other = report.digest and earlier.digest and report.digest != earlier.digest
+    if is_other and _subjects(report) != _subjects(earlier):  # else only what is excused may differ
         yield (
             "The baseline is of another matrix: what it did not have counts as new, and what this"
             " one does not have is neither fixed nor still there."

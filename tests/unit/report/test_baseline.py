@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -212,11 +213,23 @@ def test_a_second_comparison_forgets_the_first() -> None:
 
 
 def test_a_baseline_of_another_matrix_says_so() -> None:
-    def notes(now: str, before: str) -> tuple[str, ...]:
-        return compared(Report(digest=now), Report(digest=before))[1].notes
+    def notes(now: str, before: str, **had: Any) -> tuple[str, ...]:
+        return compared(Report(digest=now), Report(digest=before, **had))[1].notes
 
-    assert notes("a", "a") == notes("", "a") == notes("a", "") == ()
-    assert "another matrix" in " ".join(notes("a", "b"))
+    assert notes("a", "a", cells=(BROKEN,)) == notes("", "a", cells=(BROKEN,)) == ()
+    assert notes("a", "", cells=(BROKEN,)) == ()
+    assert "another matrix" in " ".join(notes("a", "b", cells=(BROKEN,)))
+    assert "another matrix" in " ".join(notes("a", "b", suite=(FAILED,)))
+
+
+def test_a_matrix_that_only_excuses_something_else_is_the_same_one() -> None:
+    then = Report(digest="a", cells=(BROKEN,), suite=(FAILED,))
+    now = Report(
+        digest="b",
+        cells=(replace(BROKEN, known="reason"),),
+        suite=(replace(FAILED, outcome="waived"),),
+    )
+    assert compared(now, then)[1].notes == ()
 
 
 def test_a_baseline_that_is_not_whole_says_so() -> None:
