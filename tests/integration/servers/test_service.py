@@ -288,6 +288,7 @@ def test_a_full_disk_is_a_sentence(
     mounted = ["mount", "-t", "tmpfs", "-o", "size=256k,mode=755", "tmpfs", str(disk)]
     if subprocess.run(mounted, check=False, capture_output=True).returncode != 0:
         pytest.skip("this machine does not let root mount")
+    monkeypatch.setenv("TMPDIR", str(disk))  # or servers would run in memory
     try:
         with serve(disk / "run", cache) as address, Servers.at(address) as servers:
             _fill(disk / "full")
