@@ -19,7 +19,9 @@ Found = Sequence[tuple[str, float]]
 
 _CLOSE = 1e-5
 """How far apart two likenesses count as one: servers compute them from floats of 4 bytes."""
-_AS_LARGE = dict.fromkeys(("enable_seqscan", "enable_bitmapscan", "enable_sort"), "off")
+_AS_LARGE = dict.fromkeys(("enable_seqscan", "enable_bitmapscan", "enable_sort", "jit"), "off")
+"""What makes Postgres take an index on a few rows. A plan that is switched off costs so much that each
+search would be compiled first, for a third of a second: not what happens on a large table."""
 
 
 # ---- records --------------------------------------------------------------------------------
