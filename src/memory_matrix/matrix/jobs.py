@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_matrix.matrix.model import Matrix
+from memory_matrix.matrix.model import EnvironmentSpec, Matrix
 from memory_matrix.matrix.packing import MOST_SHARDS, Seconds, pack_environments, pack_processes
 from memory_matrix.matrix.select import Selection, narrow_parts
 from memory_matrix.matrix.suite import REFERENCE_STORES, StoreNeeds, SuiteProcess, plan_suite
@@ -34,6 +34,8 @@ class Job:
     """What to call what it leaves."""
     units: tuple[str, ...] = ()
     """What it has to do, as far as that is known before it runs."""
+    only: str = ""
+    """What of the selection its command takes: not what is about another part alone."""
 
     @property
     def name(self) -> str:
@@ -51,6 +53,7 @@ class Job:
             "command": self.command,
             "shard": self.shard,
             "artifact": self.artifact,
+            "only": self.only,
         }
 
 
@@ -98,21 +101,25 @@ def plan_jobs(
     parts = narrow_parts(matrix, selection)
     compat, suite = parts["compat"], _Suite.of(parts["suite"], selection, seconds)
     environments = compat.environments if compat.compat.serializers else ()
+    only = str(selection.about("compat"))
     number = min(most, len(environments))
     write = pack_environments(environments, seconds.write, number)
     read = pack_environments(environments, seconds.read, number)
     return Jobs(
-        everything=_everything(bool(environments), suite, most),
-        write=_jobs("compat write", "written", [[each.name for each in mine] for mine in write]),
-        read=_jobs("compat read", "read", [[each.name for each in mine] for mine in read]),
+        everything=_everything(bool(environments), suite, most, selection),
+        write=_jobs("compat write", "written", write, only),
+        read=_jobs("compat read", "read", read, only),
         suite=suite.jobs(most),
     )
 
 
-def _everything(has_compat: bool, suite: _Suite, most: int) -> tuple[Job, ...]:
+def _everything(
+    has_compat: bool, suite: _Suite, most: int, selection: Selection
+) -> tuple[Job, ...]:
     if has_compat and suite.size and most == 1:
-        return (Job("run", "", "run"),)
-    compat = (Job("compat", "", "compat"),) if has_compat else ()
+        return (Job("run", "", "run", only=str(selection)),)
+    only = str(selection.about("compat"))
+    compat = (Job("compat", "", "compat", only=only),) if has_compat else ()
     return (*compat, *suite.jobs(most - len(compat)))
 
 
@@ -125,6 +132,7 @@ class _Suite:
     """Processes, known or guessed."""
     is_known: bool
     seconds: Seconds
+    only: str
 
     @classmethod
     def of(cls, matrix: Matrix, selection: Selection, seconds: Seconds) -> _Suite:
@@ -132,25 +140,37 @@ class _Suite:
         needs = {store: REFERENCE_STORES.get(store, StoreNeeds()) for store in stores}
         planned = plan_suite(matrix, needs, selection)
         is_known = all(store in REFERENCE_STORES for store in stores)
-        guess = 0 if is_known else len(matrix.environments)
+        # A selected serializer leaves out the stores that take none.
+        is_out = bool(selection.patterns("serializer")) and not matrix.suite.serializers
+        guess = 0 if is_known or is_out else len(matrix.environments)
         # One job then says that a store has no server.
         unserved = int(bool(planned.unserved) and bool(matrix.environments))
         size = len(planned.processes) or guess or unserved
-        return cls(planned.processes, size, is_known, seconds)
+        return cls(planned.processes, size, is_known, seconds, str(selection.about("suite")))
 
     def jobs(self, most: int) -> tuple[Job, ...]:
         """Return at most `most` jobs."""
         number = min(most, self.size)
-        names: Sequence[Sequence[str]] = [()] * number
+        shares: Sequence[Sequence[SuiteProcess]] = [()] * number
         if self.is_known:
             shares = pack_processes(self.processes, self.seconds.suite, number)
-            names = [[each.name for each in mine] for mine in shares]
-        return _jobs("suite", "suite", names)
+        return _jobs("suite", "suite", shares, self.only)
 
 
-def _jobs(command: str, artifact: str, shares: Sequence[Sequence[str]]) -> tuple[Job, ...]:
+def _jobs(
+    command: str,
+    artifact: str,
+    shares: Sequence[Sequence[EnvironmentSpec | SuiteProcess]],
+    only: str,
+) -> tuple[Job, ...]:
     of = len(shares)
     return tuple(
-        Job(command, f"{number}/{of}", f"{artifact}-{number}-of-{of}", tuple(names))
-        for number, names in enumerate(shares, start=1)
+        Job(
+            command,
+            f"{number}/{of}",
+            f"{artifact}-{number}-of-{of}",
+            tuple(each.name for each in mine),
+            only,
+        )
+        for number, mine in enumerate(shares, start=1)
     )

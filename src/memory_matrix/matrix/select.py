@@ -89,7 +89,13 @@ class Selection:
         return [pattern for term in self.terms if term.key == key for pattern in term.patterns]
 
     def __str__(self) -> str:
-        return " ".join(shlex.quote(term.text) for term in self.terms)
+        return " ".join(_quoted(term.text) for term in self.terms)
+
+
+def _quoted(text: str) -> str:
+    """Return a term as both a shell and `parse` take it for one; a comma ends a term for `parse` alone."""
+    quoted = shlex.quote(text)
+    return f"'{text}'" if quoted == text and "," in text else quoted
 
 
 def parse(text: str) -> Selection:

@@ -11,7 +11,7 @@ import pytest
 from memory_matrix.matrix.jobs import Job, plan_jobs
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.packing import Seconds
-from memory_matrix.matrix.select import parse
+from memory_matrix.matrix.select import PARTS, narrow, narrow_parts, parse
 
 ReadText = Callable[[str], Matrix]
 
@@ -84,6 +84,50 @@ def test_a_selection_that_leaves_compat_nothing_leaves_it_no_jobs(read_text: Rea
 
     assert (outputs["has-work"], outputs["has-compat"], outputs["has-suite"]) == (True, False, True)
     assert outputs["write-matrix"] == {"include": []}
+
+
+def test_a_serializer_that_the_suite_has_not_leaves_it_no_jobs_whatever_its_stores(
+    read_text: ReadText,
+) -> None:
+    text = f'{THREE}[compat]\nserializers = ["json"]\n[suite]\nstores = ["app.store:Store"]'
+
+    jobs = plan_jobs(read_text(text), parse("serializer=json"))
+
+    assert (len(jobs.write), len(jobs.suite)) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "case=ttl_*",
+        "store=RedisStore",
+        "payload=tool_* writer=a",
+        "payload=tool_* case=ttl_* environment=b,environment=c",
+        "serializer=json",
+        "serializer=pickle",
+        "server=valkey* reader=c case=ttl_*",
+        "'case=a,b' \"payload=it's\"",
+        "",
+    ],
+)
+@pytest.mark.parametrize("most", [1, 20])
+def test_each_job_is_told_of_the_selection_what_its_command_takes(
+    read_text: ReadText, select: str, most: int
+) -> None:
+    text = f'{THREE}[compat]\nserializers = ["json"]\n[suite]\nserializers = ["pickle"]'
+    matrix = read_text(text)
+
+    jobs = plan_jobs(matrix, parse(select), most)
+
+    assert jobs.everything
+    for job in (*jobs.everything, *jobs.write, *jobs.read, *jobs.suite):
+        only = parse(job.entry()["only"])
+        if job.command == "run":
+            assert narrow_parts(matrix, only) == narrow_parts(matrix, parse(select))
+        else:
+            part = next(each for each in PARTS if job.command.startswith(each))
+            assert narrow(matrix, only, part) == narrow_parts(matrix, parse(select))[part]
+            assert only == parse(select).about(part)
 
 
 def test_a_matrix_of_any_size_and_any_names_fits_github(read_text: ReadText) -> None:

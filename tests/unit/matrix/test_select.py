@@ -264,6 +264,6 @@ def test_what_there_is_is_listed_up_to_ten(read_text: ReadText) -> None:
 
 
 def test_a_selection_can_be_given_again_as_it_is_shown(matrix: Matrix) -> None:
-    selection = parse('''python=3.10,"pydantic=>=2,<3" payload="it's"''')
+    selection = parse("""python=3.10,"pydantic=>=2,<3" payload="it's" "environment=a,b" case=*""")
 
     assert parse(str(selection)) == selection
