@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_matrix.errors import UsageError
+from memory_matrix.report.appending import append_whole
 from memory_matrix.report.model import Report
 
 OUTPUTS: tuple[str, ...] = (
@@ -113,13 +114,16 @@ def of_report(report: Report) -> dict[str, str]:
 
 
 def write(path: Path, values: Mapping[str, str]) -> None:
-    """Add `values` to the runner's file at `path`; no text in them can be taken for another output.
+    """Add `values` to the runner's file at `path`: all, or none, since the runner refuses half of one.
+
+    No text in them can be taken for another output.
 
     Raises:
         OSError: it cannot be written.
     """
-    with path.open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-        file.writelines(_entry(name, value) for name, value in values.items())
+    text = "".join(_entry(name, value) for name, value in values.items())
+    with path.open("ab", buffering=0) as file:
+        append_whole(file.fileno(), text.encode(errors="backslashreplace"))
 
 
 def _entry(name: str, value: str) -> str:

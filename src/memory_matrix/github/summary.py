@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from memory_matrix.report import markdown
+from memory_matrix.report.appending import append_whole
 from memory_matrix.report.markup import Section, code, fitted, prose, size
 from memory_matrix.report.model import Report
 
@@ -90,12 +90,10 @@ def room_in(path: Path) -> int:
 
 
 def append(path: Path, text: str) -> None:
-    """Add `text` to the summary at `path`, in one piece.
+    """Add `text` to the summary at `path`: whole, or not at all.
 
     Raises:
         OSError: it cannot be written.
     """
-    with path.open("ab") as file:
-        file.write(f"{text}\n".encode(errors="backslashreplace"))
-        file.flush()
-        os.fsync(file.fileno())
+    with path.open("ab", buffering=0) as file:
+        append_whole(file.fileno(), f"{text}\n".encode(errors="backslashreplace"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -13,6 +12,7 @@ from io import FileIO
 from pathlib import Path
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
+from memory_matrix.report.appending import append_whole
 from memory_matrix.report.baseline import Changes, cell_changes, suite_changes
 from memory_matrix.report.decoding import Decoder, MalformedError, decoder
 from memory_matrix.report.grouping import unavailable
@@ -151,7 +151,7 @@ def append(path: Path, added: Entry) -> None:
             for _ in _entries(path, held):
                 pass
             gap = b"\n" if held and not held.endswith(b"\n") else b""
-            _write(file.fileno(), len(held), gap + json.dumps(asdict(added)).encode() + b"\n")
+            append_whole(file.fileno(), gap + json.dumps(asdict(added)).encode() + b"\n")
     except OSError as error:
         raise MemoryMatrixError(
             f"The history {str(path)!r} cannot be written: {error.strerror or error}. Name another"
@@ -166,19 +166,6 @@ def _locked(path: Path) -> Iterator[FileIO]:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         yield file
-
-
-def _write(file: int, size: int, line: bytes) -> None:
-    """Add `line`; a part of it is taken back, so that the file stays a history."""
-    written = 0
-    try:
-        written = os.write(file, line)
-        os.fsync(file)
-    finally:
-        if written < len(line):
-            os.ftruncate(file, size)
-    if written < len(line):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _entries(path: Path, held: bytes) -> Iterator[Entry]:

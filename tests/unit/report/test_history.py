@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
-from memory_matrix.report import history
 from memory_matrix.report.baseline import compare
 from memory_matrix.report.history import Entry, append, check, entry, read
 from memory_matrix.report.model import Report
@@ -131,7 +130,7 @@ def test_a_history_cannot_be_made_below_a_file(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_the_history_whole(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     append(path, ENTRY)
     write = os.write
-    monkeypatch.setattr(history.os, "write", lambda file, line: write(file, line[:20]))
+    monkeypatch.setattr(os, "write", lambda file, line: write(file, line[:20]))
     with pytest.raises(MemoryMatrixError, match="No space left"):
         append(path, ENTRY)
     monkeypatch.undo()
