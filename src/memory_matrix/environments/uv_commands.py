@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,10 @@ _LEAKING = frozenset(
 )
 """Variables of the environment that memory-matrix itself runs in, or that choose another one."""
 
+
+_FINDING = threading.Lock()
+"""Held while uv is looked for: it asks sysconfig, which answers None to one thread while another one asks
+for the first time."""
 
 _LOOK_FOR_PACKAGES = frozenset({"build", "pip"})
 _OFFLINE_SIGNS = ("Failed to fetch", "error sending request", "network was disabled")
@@ -106,7 +111,8 @@ def open_uv(runner: Runner, cwd: Path | None = None) -> Uv:
     import uv
 
     try:
-        binary = uv.find_uv_bin()
+        with _FINDING:
+            binary = uv.find_uv_bin()
     except FileNotFoundError:
         raise MemoryMatrixError(
             "The uv binary that memory-matrix builds environments with is missing: reinstall it "
