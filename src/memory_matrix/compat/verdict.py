@@ -22,6 +22,9 @@ from memory_matrix.matrix.select import Selection
 from memory_matrix.report.model import Difference, EnvironmentRecord, PayloadRecord, Report
 from memory_matrix.running import stops
 
+_NO_DESCRIPTION = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What comes of comparing JSON that describes no value, or of reading what is no JSON."""
+
 
 @dataclass(frozen=True)
 class Found:
@@ -125,7 +128,13 @@ def _drift(descriptions: Path) -> Drift:
     def drift(writers: str, readers: str) -> tuple[Difference, ...]:
         if writers == readers:
             return ()
-        return differences(compare(read(writers), read(readers), across=True))
+        try:
+            return differences(compare(read(writers), read(readers), across=True))
+        except _NO_DESCRIPTION as error:  # bytes of another machine, that are what their name says
+            raise UsageError(
+                f"{writers[:12]!r} and {readers[:12]!r} in the folders `descriptions` of shards do not both"
+                f" describe a value ({type(error).__name__}): run again the shards that have them."
+            ) from None
 
     return drift
 

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from memory_matrix.compat.merging import merge_compat
+from memory_matrix.compat.model import ReadKey, ReadResult, Reads
 from memory_matrix.compat.partial import load_read, load_written, save_read
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.packing import Shard
 from memory_matrix.report.model import Cell, Report, to_json
+from memory_matrix.worker.describe import digest
 from support import shards
 from support.shards import NAMES, save_all, save_written_shard, written_partial
 
@@ -281,3 +283,37 @@ def test_shards_of_other_runs_are_refused(
 
     assert str(written[0]) in str(caught.value)
     assert str(written[1]) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        b"",
+        b"\xff",
+        b"null",
+        b"[]",
+        b"7" * 5000,
+        b"[" * 100_000,
+        b'{"objects": null, "root": [0]}',
+        b'{"objects": [], "root": [0]}',
+        b'{"objects": [{"t": "list", "items": 7}], "root": [0]}',
+    ],
+    ids=lambda description: description[:40].decode("latin-1") or "empty",
+)
+def test_bytes_that_describe_no_value_are_refused_whatever_their_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, description: bytes
+) -> None:
+    of_value = b'{"objects": [{"t": "list", "items": [1]}], "root": [0]}'
+    monkeypatch.setattr(shards, "described", lambda name: description if name == "e3" else of_value)
+    monkeypatch.setattr(shards, "reads", all_loaded)
+    written, read = save_all(tmp_path, 2, 2)
+
+    with pytest.raises(UsageError, match=r"do not both describe a value .*run again the shards"):
+        merged(written, read)
+
+
+def all_loaded(name: str, writers: Sequence[str]) -> Reads:
+    """Return that the environment loaded what each of `writers` wrote, as it builds it itself."""
+    blobs = [digest(shards.own_bytes(each)) for each in writers]
+    keys = [ReadKey("pickle", "note", each, text=False) for each in blobs]
+    return Reads(name, dict.fromkeys(keys, ReadResult("loaded")))
