@@ -88,7 +88,7 @@ def call(options: argparse.Namespace) -> int:
     if not found.reports and not options.expect:
         raise UsageError(
             f"There is nothing to merge in {', '.join(map(repr, map(str, paths)))}: name the folders that"
-            " shards wrote to."
+            " shards wrote to; a report that `merge` made is not merged again."
         )
     report = put_together(found.reports, options.expect, _empty(matrix))
     options.strict = any(each.strict for each in found.headers) if found.headers else None
@@ -144,7 +144,7 @@ def _wholes(paths: Sequence[Path]) -> Iterator[tuple[Path, Report]]:
     known: set[bytes] = set()
     for path in paths:
         report = files.load(path)
-        if report.merged or path.read_bytes() in known:
+        if report.merged or report.missing or path.read_bytes() in known:
             continue
         known.add(path.read_bytes())
         if report.version != __version__:

@@ -18,7 +18,7 @@ from memory_matrix.commands.options import (
     command,
 )
 from memory_matrix.commands.preparing import given_matrix, print_notes, read_matrix, selected
-from memory_matrix.errors import UsageError
+from memory_matrix.errors import MemoryMatrixError, UsageError
 
 if TYPE_CHECKING:
     from memory_matrix.matrix.model import Matrix
@@ -68,7 +68,7 @@ def job_count(text: str) -> int:
     """Return the number of jobs that `text` is."""
     from memory_matrix.matrix.jobs import MOST_JOBS
 
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MOST_JOBS:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_JOBS}")
     return int(text)
 
@@ -114,7 +114,13 @@ def _github(options: argparse.Namespace, matrix: Matrix, selection: Selection) -
             "--github writes to the file that GITHUB_OUTPUT names, which is not set outside GitHub Actions;"
             " with --json it prints the same here."
         )
-    outputs.write(Path(path), {name: json.dumps(value) for name, value in values.items()})
+    texts = {name: json.dumps(value) for name, value in values.items()}
+    try:
+        outputs.write(Path(path), texts)
+    except OSError as error:
+        raise MemoryMatrixError(
+            f"The plan cannot be written to {path!r}, which GITHUB_OUTPUT names: {error.strerror or error}."
+        ) from error
     with guarded_output():
         for job in (*jobs.write, *jobs.read, *jobs.suite):
             print(job.name)

@@ -56,6 +56,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         (["plan", "--jobs", "3"], "add that"),
         (["plan", "--github", "--jobs", "0"], "from 1 to 256"),
         (["plan", "--github", "--jobs", "257"], "from 1 to 256"),
+        (["plan", "--github", "--jobs", "\u0663"], "from 1 to 256"),
         (["plan", "--github"], "GITHUB_OUTPUT"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -84,6 +85,18 @@ def test_a_plan_is_written_for_github_and_printed_for_people(
     assert outputs == json.loads(capsys.readouterr().out)
     assert outputs["has-work"] is True
     assert printed.splitlines()[0] == outputs["write-matrix"]["include"][0]["name"]
+
+
+@pytest.mark.parametrize("place", ["gone/output", "."])
+def test_a_plan_that_cannot_be_written_names_the_variable(
+    place: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_OUTPUT", place)
+
+    assert cli.main(["plan", "--github"]) == 4
+    out, error = capsys.readouterr()
+    assert (out, error.count("\n")) == ("", 1)
+    assert f"cannot be written to '{place}', which GITHUB_OUTPUT names: " in error
 
 
 def whole(folder: Path, **parts: object) -> Path:
@@ -137,7 +150,19 @@ def test_whole_reports_that_do_not_go_together_are_refused(
     assert str(other) in error
 
 
-def test_a_merged_report_is_not_merged_again(here: Path) -> None:
+def test_the_report_of_shards_that_were_all_missing_is_not_merged_either(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["merge", "--expect", "compat"]) == 3
+    whole(here / "memory-matrix-report" / "one", cells=(CELL,))
+
+    assert cli.main(["merge", "-q", "--expect", "compat"]) == 0
+    assert files.load(here / "memory-matrix-report").cells == (CELL,)
+
+
+def test_a_merged_report_is_not_merged_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     whole(here / "in", cells=(CELL,), merged=("compat",))
 
-    assert cli.main(["merge", "in"]) == 2
+    assert "a report that `merge` made is not merged again" in refused(capsys, "merge", "in")
