@@ -78,7 +78,7 @@ def writes(name: str) -> Writes:
             ("note", "pickle"): Written("written", digest(own_bytes(name))),
         },
         lacking={},
-        modules=("decimal", "app.models"),
+        modules=("decimal", "app.models", "_sysconfigdata__linux_x86_64-linux-gnu"),
         sources={"payloads.py": Source(("list", "note", *(["odd"] if name == "e1" else [])))},
         serializers=("json", "pickle"),
         seconds=1.5,

@@ -28,6 +28,8 @@ from memory_matrix.report.model import EnvironmentRecord, ServerRecord
 BLOBS, DESCRIPTIONS = "blobs", "descriptions"
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_MODULE = re.compile(r"[^\s./\\\0]+(\.[^\s./\\\0]+)*")
+"""What can be imported; not all of it are identifiers, such as `_sysconfigdata__linux_x86_64-linux-gnu`."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,7 @@ def _problems(record: WritesRecord, variants: Mapping[str, object]) -> Iterator[
             if (each.outcome == "written") is not (each.blob in variants):
                 yield f"wrote the payload {payload!r:.60} to a blob that is not there"
     for module in record.modules:
-        if not all(part.isidentifier() for part in module.split(".")):
+        if not _MODULE.fullmatch(module):
             yield f"imports {module!r:.60}, which is no module"
 
 
