@@ -78,6 +78,11 @@ def _next_steps(start: Start, done: Mapping[StartingFile, Done]) -> Iterator[str
     yield "Next:"
     if start.is_unnamed():
         yield f'  - name "{payloads}" in {matrix}, in the list `payloads` of [compat];'
+    if start.is_unchecked():
+        yield (
+            f'  - add to {_shown(start.workflow.path)} a step with working-directory: "{start.folder}", for it'
+            " checks another folder;"
+        )
     yield "  - run `memory-matrix compat`: its reports go to memory-matrix-report/, for your .gitignore;"
     yield f"  - write into {payloads} what your agent keeps, and into {matrix} what production runs;"
     yield "  - commit these files: the workflow then checks each push and pull request."

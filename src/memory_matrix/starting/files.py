@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -93,11 +94,15 @@ def payloads_file(root: Path, name: str, models: Iterable[Model]) -> StartingFil
 
 def workflow_file(root: Path) -> StartingFile:
     """Return the workflow; GitHub reads it at the top of the repository that `root` is in."""
-    top = repository(root)
-    folder = root.relative_to(top).as_posix()
+    folder = folder_in_repository(root)
     inside = "" if folder == "." else f"\n          working-directory: {json.dumps(folder)}"
     text = _filled("workflow.yml.txt", working_directory=inside)
-    return StartingFile(top / WORKFLOW, text, "the check on GitHub")
+    return StartingFile(repository(root) / WORKFLOW, text, "the check on GitHub")
+
+
+def folder_in_repository(root: Path) -> str:
+    """Return the folder `root` from the top of its repository on; `.` where it is that."""
+    return root.relative_to(repository(root)).as_posix()
 
 
 def payloads_name(root: Path) -> str:
@@ -132,8 +137,7 @@ def put(file: StartingFile, *, dry: bool = False) -> Done:
         return "to be written"
     try:
         file.path.parent.mkdir(parents=True, exist_ok=True)
-        with file.path.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(file.text)
+        _write_new(file)
     except OSError as error:
         if isinstance(error, FileExistsError) and os.path.lexists(file.path):
             return "there already"  # another run was first
@@ -143,6 +147,15 @@ def put(file: StartingFile, *, dry: bool = False) -> Done:
             " name another folder with --dir."
         ) from None
     return "written"
+
+
+def _write_new(file: StartingFile) -> None:
+    """Write a file that is whole, or is not there: half of one would be taken for the user's own."""
+    with ExitStack() as undo:
+        with file.path.open("x", encoding="utf-8", newline="\n") as stream:
+            undo.callback(file.path.unlink)
+            stream.write(file.text)
+        undo.pop_all()
 
 
 def _filled(name: str, **values: str) -> str:

@@ -48,7 +48,7 @@ def _locked(key: str) -> Callable[[Path], Iterator[tuple[str, str]]]:
         table: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         for package in table[key]:
             if "version" in package:  # the project itself has none
-                yield package["name"], package["version"]
+                yield str(package["name"]), str(package["version"])
 
     return read
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,6 +50,22 @@ class Start:
             return self.payloads.path.name not in self.matrix.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return False
+
+    def is_unchecked(self) -> bool:
+        """Return whether the workflow that is there says nothing of the folder, which is not its top."""
+        if self.folder == ".":
+            return False
+        named = rf"^\s*working-directory:\s*([\"']?)(\./)?{re.escape(self.folder)}/?\1\s*(#.*)?$"
+        try:
+            text = self.workflow.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return False
+        return re.search(named, text, re.MULTILINE) is None
+
+    @property
+    def folder(self) -> str:
+        """The project's folder, as the workflow has to name it."""
+        return files.folder_in_repository(self.payloads.path.parent)
 
 
 def make_start(root: Path) -> Start:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -31,14 +32,19 @@ class Model:
 
 def find_models(root: Path) -> tuple[Model, ...]:
     """Return the first such classes in the Python files of the folder `root`, its tests left out."""
-    paths = (name for name in all_files(root) if _is_app(Path(name)))
-    found = (model for name in islice(paths, _LOOKED_AT) for model in _in_file(root, Path(name)))
+    paths = [Path(name) for name in all_files(root)]
+    paths = [path for path in paths if _is_app(path)][:_LOOKED_AT]
+    folder = source_folder(root)
+    found = (model for path in paths for model in _in_file(root, path, folder))
     return tuple(islice(found, MOST))
 
 
 def source_folder(root: Path) -> str:
     """Return the folder of the project that its modules are imported from, `.` where it is `root`."""
-    return "src" if any((root / "src").glob("*/__init__.py")) else "."
+    source = root / "src"
+    if (source / "__init__.py").exists() or not any(source.rglob("*.py")):
+        return "."
+    return "src"
 
 
 def _is_app(path: Path) -> bool:
@@ -46,8 +52,8 @@ def _is_app(path: Path) -> bool:
     return path.suffix == ".py" and not hidden and not _NOT_THE_APP & set(path.parts[:-1])
 
 
-def _in_file(root: Path, path: Path) -> Iterator[Model]:
-    module = _module(path)
+def _in_file(root: Path, path: Path, folder: str) -> Iterator[Model]:
+    module = _module(path.relative_to(folder) if path.is_relative_to(folder) else path)
     tree = _parsed(root / path)
     if tree is None or not all(part.isidentifier() for part in module.split(".")):
         return
@@ -60,15 +66,16 @@ def _in_file(root: Path, path: Path) -> Iterator[Model]:
 
 def _module(path: Path) -> str:
     parts = path.with_suffix("").parts
-    inside = parts[1:] if parts[0] == "src" else parts
-    return ".".join(inside[:-1] if inside[-1:] == ("__init__",) else inside)
+    return ".".join(parts[:-1] if parts[-1:] == ("__init__",) else parts)
 
 
 def _parsed(path: Path) -> ast.Module | None:
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST:
             return None
-        return ast.parse(path.read_text(encoding="utf-8"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are about the project's own code
+            return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

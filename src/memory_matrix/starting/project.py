@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 from memory_matrix.matrix.places import what_is_at
 from memory_matrix.matrix.read import PYPROJECT, TABLE
 from memory_matrix.serializers.builtin import PROJECTS
+from memory_matrix.starting import poetry
 from memory_matrix.toml import tomllib
 
 REQUIREMENTS = "requirements.txt"
@@ -50,14 +51,18 @@ def read_project(root: Path) -> Project:
     notes: list[str] = []
     table = _pyproject(root / PYPROJECT, notes)
     project = _table(table, "project")
-    found = _parsed(_dependencies(project), PYPROJECT, notes)
+    of_poetry = _table(_table(_table(table, TABLE[0]), "poetry"), "dependencies")
+    texts = [*_dependencies(project), *poetry.requirements(of_poetry)]
+    found = _parsed(texts, PYPROJECT, notes)
     source = PYPROJECT
     if not found and (root / REQUIREMENTS).is_file():
         found = _parsed(_lines(root / REQUIREMENTS, notes), REQUIREMENTS, notes)
         source = REQUIREMENTS
+    if not found:
+        notes.extend(_elsewhere(root, project))
     return Project(
         root=root,
-        pythons=_pythons(project, notes),
+        pythons=_pythons(project, of_poetry, notes),
         requirements=_of_memory(found),
         source=source,
         has_matrix=TABLE[-1] in _table(table, TABLE[0]),
@@ -85,6 +90,19 @@ def _dependencies(project: Mapping[str, Any]) -> Iterator[str]:
     yield from _texts(project.get("dependencies"))
     for extra in _table(project, "optional-dependencies").values():
         yield from _texts(extra)
+
+
+def _elsewhere(root: Path, project: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on dependencies that are named where nothing is read, if there are such."""
+    places = [name for name in ("setup.cfg", "setup.py") if (root / name).is_file()]
+    dynamic = project.get("dynamic")
+    if isinstance(dynamic, list) and "dependencies" in dynamic:
+        places.insert(0, f"{PYPROJECT} as dynamic")
+    if places:
+        yield (
+            f"Dependencies in {' and '.join(places)} are not read: write those that have to do with memory"
+            " into the matrix file."
+        )
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -137,8 +155,10 @@ def _projects() -> frozenset[str]:
     return frozenset(map(canonicalize_name, names))
 
 
-def _pythons(project: Mapping[str, Any], notes: list[str]) -> SpecifierSet:
-    text = project.get("requires-python", "")
+def _pythons(
+    project: Mapping[str, Any], of_poetry: Mapping[str, Any], notes: list[str]
+) -> SpecifierSet:
+    text = project.get("requires-python", poetry.specifier(of_poetry.get("python", "*")))
     try:
         return SpecifierSet(text)
     except (InvalidSpecifier, AttributeError, TypeError):

@@ -123,3 +123,10 @@ def test_what_cannot_be_written_is_said_in_one_sentence(tmp_path: Path):
     (tmp_path / ".github").write_text("a file", encoding="utf-8")
     with pytest.raises(MemoryMatrixError, match=r"cannot be written .*name another folder"):
         put(StartingFile(tmp_path / ".github/workflows/x.yml", "new", "x"))
+
+
+def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path: Path):
+    file = StartingFile(tmp_path / "a.txt", "cut off \ud800", "x")
+    with pytest.raises(UnicodeEncodeError):
+        put(file)
+    assert not file.path.exists()

@@ -51,7 +51,16 @@ def test_a_lock_goes_before_requirements(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[[package]", "package = 1", "[[package]]\nversion = 'x'", "\0"]
+    "text",
+    [
+        "",
+        "[[package]",
+        "package = 1",
+        "[[package]]\nversion = 'x'",
+        "[[package]]\nname = 3\nversion = 'x'",
+        "[[package]]\nname = 'a'\nversion = [2]",
+        "\0",
+    ],
 )
 def test_a_file_that_cannot_be_read_pins_nothing(tmp_path: Path, text: str):
     (tmp_path / "uv.lock").write_text(text, encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_matrix.starting.files import put
 from memory_matrix.starting.making import make_start
 
 
@@ -28,3 +29,16 @@ def test_a_matrix_that_does_not_name_the_payloads_is_known(folder: Path):
     assert make_start(folder).is_unnamed()
     (folder / "memory-matrix.toml").write_text("# payloads.py", encoding="utf-8")
     assert not make_start(folder).is_unnamed()
+
+
+def test_a_workflow_that_checks_another_folder_is_known(folder: Path):
+    (folder / ".git").mkdir()
+    for name in ("one", "other"):
+        (folder / name).mkdir()
+        (folder / name / "memory-matrix.toml").touch()
+    assert not make_start(folder / "one").is_unchecked()
+    for file in make_start(folder / "one").files:
+        put(file)
+    assert not make_start(folder / "one").is_unchecked()
+    assert make_start(folder / "other").is_unchecked()
+    assert not make_start(folder).is_unchecked()

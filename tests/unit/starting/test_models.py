@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from memory_matrix.starting.models import MOST, Model, find_models, source_folder
 
 MODELS = """
@@ -58,3 +60,35 @@ def test_what_cannot_be_read_is_passed_by(tmp_path: Path):
 def test_some_are_enough(tmp_path: Path):
     write(tmp_path / "a.py", "\n".join(f"class X{n}(BaseModel): ..." for n in range(50)))
     assert len(find_models(tmp_path)) == MOST
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "module"),
+    [
+        ("src/mod.py", "src", "mod"),
+        ("src/company/agent/models.py", "src", "company.agent.models"),
+        ("src/agent/models.py", "src", "agent.models"),
+        ("agent/src/models.py", ".", "agent.src.models"),
+    ],
+)
+def test_a_model_can_be_imported_from_the_folder_that_is_named(
+    tmp_path: Path, path: str, folder: str, module: str
+):
+    write(tmp_path / path, "class E(BaseModel): ...")
+    assert source_folder(tmp_path) == folder
+    assert find_models(tmp_path) == (Model(module, "E", "pydantic"),)
+
+
+def test_a_package_that_is_called_src_is_no_folder_of_packages(tmp_path: Path):
+    write(tmp_path / "src/__init__.py", "")
+    write(tmp_path / "src/models.py", "class E(BaseModel): ...")
+    assert source_folder(tmp_path) == "."
+    assert find_models(tmp_path) == (Model("src.models", "E", "pydantic"),)
+
+
+def test_what_python_says_of_odd_code_is_not_said_again(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+):
+    write(tmp_path / "e.py", "TEXT = '\\d'\nclass E(BaseModel): ...")
+    assert len(find_models(tmp_path)) == 1
+    assert list(recwarn) == []

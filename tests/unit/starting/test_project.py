@@ -88,3 +88,49 @@ def test_a_folder_of_that_name_is_noted(tmp_path: Path):
 
 def test_a_matrix_in_pyproject_is_seen(folder):
     assert read_project(folder(pyproject_toml="[tool.memory-matrix]\n")).has_matrix
+
+
+POETRY = """
+[tool.poetry.dependencies]
+python = "^3.11"
+Pydantic = { version = "~2.5", extras = ["email"] }
+msgpack = "1.0.8"
+langgraph = { git = "https://github.com/langchain-ai/langgraph" }
+orjson = ">=3, <4"
+msgspec = "^0.18 || ^0.19"
+redis = [{ version = "^5", python = "<3.12" }, { version = "^6", python = ">=3.12" }]
+"""
+
+
+def test_what_poetry_asks_for_is_taken_as_pip_writes_it(folder):
+    project = read_project(folder(pyproject_toml=POETRY))
+    assert names(project) == [
+        "Pydantic[email]<2.6,>=2.5",
+        "msgpack==1.0.8",
+        "langgraph",
+        "orjson<4,>=3",
+    ]
+    assert str(project.pythons) == "<4,>=3.11"
+    assert [note.split()[1].strip("\"'[") for note in project.notes] == [
+        "msgspec^0.18",
+        "redis[{'version':",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "places"),
+    [
+        ({"setup_py": "", "setup_cfg": ""}, "setup.cfg and setup.py"),
+        ({"pyproject_toml": "[project]\ndynamic = ['dependencies']"}, "pyproject.toml as dynamic"),
+    ],
+)
+def test_dependencies_that_are_named_elsewhere_are_noted(folder, files, places: str):
+    (note,) = read_project(folder(**files)).notes
+    assert note.startswith(f"Dependencies in {places} are not read")
+
+
+@pytest.mark.parametrize(
+    "odd", ["poetry = 1", "poetry.dependencies = [1]", "poetry.dependencies.x = 1"]
+)
+def test_an_odd_table_of_poetry_says_nothing(folder, odd: str):
+    assert read_project(folder(pyproject_toml=f"[tool]\n{odd}\n")).requirements == ()
