@@ -14,6 +14,7 @@ import pytest
 from support.act import ROOT, Ended, commit, run_workflow
 from support.machines import facts
 
+PARTS = ("written", "read", "suite")
 PROJECT = ROOT / "tests/action/projects/sharded"
 CALLER = """
 name: Memory
@@ -24,7 +25,8 @@ jobs:
     uses: memory-matrix/memory-matrix/.github/workflows/memory-matrix.yml@v1
     permissions: {contents: read}
     with:
-      command: compat
+      command: run
+      only: case=text_ascii*
       jobs: JOBS
       fail-on: never
       working-directory: the agent
@@ -65,7 +67,7 @@ def test_shards_find_together_what_one_machine_finds(call, tmp_path: Path):
     artifacts = {path.name for path in ended.artifacts.iterdir()}
     assert artifacts == {
         "memory-report",
-        *(f"memory-{part}-{number}-of-3" for part in ("written", "read") for number in (1, 2, 3)),
+        *(f"memory-{part}-{number}-of-3" for part in PARTS for number in (1, 2, 3)),
     }
     merged, alone = ended.report("memory-report"), on_one_machine(tmp_path / "alone")
     assert merged["summary"]["breaks"] == 12
@@ -73,29 +75,37 @@ def test_shards_find_together_what_one_machine_finds(call, tmp_path: Path):
     assert ended.said("error") == []
     (summary,) = ended.summaries.values()
     assert "12 breaks in 64 cells" in summary
+    assert "4 cases passed" in summary
     outputs = json.loads(ended.output("outputs", job="after")["all"])
-    assert (outputs["result"], outputs["breaks"], outputs["cells"]) == ("pass", "12", "64")
+    assert (outputs["result"], outputs["breaks"], outputs["cells"]) == ("pass", "12", "68")
     assert outputs["artifact-name"] == "memory-report"
 
 
 @pytest.mark.act
-def test_a_job_that_is_lost_is_missing_in_the_report_and_fails_the_call(call):
-    ended = call(jobs=2, lost="memory-read-2-of-2")
+def test_jobs_that_are_lost_are_missing_in_the_report_and_fail_the_call(call):
+    ended = call(jobs=2, lost="memory-read-2-of-2 memory-suite-1-of-2")
     assert ended.code == 1
     results = {name.rpartition("/")[2]: result for name, result in ended.jobs.items()}
     assert results["report"] == "failure", ended.story
     assert ended.output("merge")["result"] == "error"
     report = ended.report("memory-report")
-    assert report["missing"]
+    assert {(each["part"], each["shard"]) for each in report["missing"]} == {
+        ("compat", "2/2"),
+        ("suite", "1/2"),
+    }
     (summary,) = ended.summaries.values()
     assert "missing" in summary
 
 
 def on_one_machine(folder: Path) -> dict[str, Any]:
     """Return the report of a run that is not shared out."""
-    command = (sys.executable, "-m", "memory_matrix", "compat", "--fail-on", "never")
+    command = (sys.executable, "-m", "memory_matrix", "run", "--fail-on", "never")
     subprocess.run(
-        (*command, "--report-dir", folder), cwd=PROJECT, check=True, capture_output=True, text=True
+        (*command, "--select", "case=text_ascii*", "--report-dir", folder),
+        cwd=PROJECT,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return report
