@@ -94,7 +94,7 @@ def exit_code(report: Report, *, strict: bool) -> int:
     Raises:
         UnavailableError: what the matrix requires could not be had, or a shard is missing. An interpreter that this machine
             lacks is excused where the run is not strict and other environments were run.
-        UsageError: every cell was skipped.
+        UsageError: every cell was skipped, or every one of some payload or environment.
         MemoryMatrixError: cases of the suite could not be run.
     """
     from memory_matrix.report.model import broken_suite, failing, failing_suite
@@ -108,6 +108,7 @@ def exit_code(report: Report, *, strict: bool) -> int:
     _refuse_nothing(report)
     if failing(report) or failing_suite(report):
         return 1
+    _refuse_untested(report)
     if broken := broken_suite(report):
         raise MemoryMatrixError(
             f"{counted(len(broken), 'case')} of the suite could not be run; the report says why"
@@ -153,6 +154,19 @@ def _refuse_nothing(report: Report) -> None:
         raise UsageError(
             "no case was run, every one was skipped; the report says why"
             + "".join(f"\n  {reason}" for reason in sorted(reasons)[:5])
+        )
+
+
+def _refuse_untested(report: Report) -> None:
+    """Raise where a payload or an environment had nothing run of it, although nothing else breaks."""
+    from memory_matrix.report import sentences
+    from memory_matrix.report.untested import untested
+
+    if found := untested(report):
+        lines = "".join(f"\n  {sentences.not_tested_part(each)}" for each in found[:5])
+        rest = f"\n  and {len(found) - 5} more" if len(found) > 5 else ""
+        raise UsageError(
+            f"not all that the matrix names could be tested; mend it or take it out:{lines}{rest}"
         )
 
 

@@ -21,6 +21,7 @@ from memory_matrix.report.model import (
     failing_suite,
 )
 from memory_matrix.report.suite import Message, Trouble
+from memory_matrix.report.untested import untested
 from memory_matrix.report.visible import NAME, counted, listed, visible
 
 MOST = 10
@@ -92,6 +93,7 @@ def _capped(found: Sequence[Annotation], most: int, rest: str) -> Iterator[Annot
 def _all(report: Report, places: Places) -> Iterator[Annotation]:
     """Yield every annotation; those of one level worst first, new ones before others."""
     yield from _missing(report)
+    yield from _untested(report, _Place(report, places))
     ranked = [*_cells(report, places), *_cases(report, places)]
     ranked.sort(key=lambda each: each[0])
     yield from (each for _, each in ranked)
@@ -142,6 +144,17 @@ def _missing(report: Report) -> Iterator[Annotation]:
             f"No report came from shard {_name(shard[1])} of {shard[0]}: {names} did not run, or"
             " what came of it was lost.",
             f"{shard[0]}, shard {_name(shard[1])}: missing",
+        )
+
+
+def _untested(report: Report, place: _Place) -> Iterator[Annotation]:
+    """Yield what was to be tested and could not, where it is defined."""
+    for each in untested(report):
+        yield replace(
+            place.at([each.name] if each.what == "payload" else ()),
+            level="error",
+            message=sentences.not_tested_part(each),
+            title=f"{each.what} {_name(each.name)}: not tested",
         )
 
 

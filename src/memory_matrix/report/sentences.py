@@ -23,6 +23,7 @@ from memory_matrix.report.model import (
     failing_suite,
 )
 from memory_matrix.report.suite import Trouble
+from memory_matrix.report.untested import Untested, untested
 from memory_matrix.report.visible import NAME, counted, listed, visible
 
 _DEFAULT_MATRIX = ("memory-matrix.toml", "pyproject.toml")
@@ -37,11 +38,29 @@ _GLOB = 200
 def verdict(report: Report) -> str:
     """Return in one line what the run found, in cells and in cases of the memory test suite."""
     parts = [f"Incomplete: {_counted_missing(report)} missing."] if report.missing else []
+    parts += [not_tested(report)] if untested(report) else []
     if report.cells or not suite.asked_for(report):
         parts.append(_compat_verdict(report))
     if suite.asked_for(report):
         parts.append(suite.verdict(report))
     return " ".join(parts)
+
+
+def not_tested(report: Report) -> str:
+    """Return in one sentence what was to be tested and could not; nothing where all could."""
+    found = Counter(each.what for each in untested(report))
+    parts = [counted(number, what) for what, number in found.items()]
+    return f"Not tested: {' and '.join(parts)}." if parts else ""
+
+
+def not_tested_part(each: Untested) -> str:
+    """Return in one sentence why it was not tested."""
+    why = (
+        "no environment can build it"
+        if each.what == "payload"
+        else "it can read nothing of what was written"
+    )
+    return f"{each.what} {quoted_name(each.name)}: {why}: {visible(each.reason)}"
 
 
 def _compat_verdict(report: Report) -> str:
@@ -125,7 +144,7 @@ def is_good(report: Report) -> bool:
         parts.append(any(cell.outcome != "skipped" for cell in report.cells))
     if suite.asked_for(report):
         parts.append(any(each.outcome == "passed" for each in report.suite))
-    return bool(parts) and all(parts) and not is_bad(report)
+    return bool(parts) and all(parts) and not is_bad(report) and not untested(report)
 
 
 def consequence(report: Report) -> str:

@@ -22,6 +22,7 @@ from memory_matrix.report.model import (
     failing,
     failing_suite,
 )
+from memory_matrix.report.untested import untested
 from memory_matrix.report.visible import counted
 
 MOST_ENVIRONMENTS = 40
@@ -114,7 +115,7 @@ def verdict(report: Report) -> Verdict:
 def _end(report: Report) -> tuple[str, str, str]:
     if failing(report) or failing_suite(report) or report.missing:
         return "fails", "✗", "Fails"
-    if broken_suite(report) or sentences.missing(report):
+    if broken_suite(report) or sentences.missing(report) or untested(report):
         return "unsure", "!", "Incomplete"
     outcomes: set[Outcome | SuiteOutcome] = {each.outcome for each in report.cells}
     if outcomes | {each.outcome for each in report.suite} <= {"skipped", "not-offered"}:
@@ -131,6 +132,11 @@ def _alarms(report: Report) -> Iterator[Alarm]:
         )
     if unavailable := sentences.missing(report):
         yield Alarm(unavailable, tuple(_unavailable(report)))
+    if left := untested(report):
+        yield Alarm(
+            f"{sentences.not_tested(report)} All of their cells were skipped.",
+            [(each.name, sentences.not_tested_part(each)) for each in left],
+        )
     if broken := broken_suite(report):
         number = counted(len(broken), "case")
         yield Alarm(f"{number} of the memory test suite could not be run: no word on the store.")
