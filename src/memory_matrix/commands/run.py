@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
 
 from memory_matrix.commands.ending import ended
@@ -38,13 +39,20 @@ examples:
 """
 
 
+_NO_SUITE = (
+    "note: the matrix file has no [suite], so this is compat alone; name your store in [suite], or by --store,"
+    " to run the memory test suite on it too."
+)
+
+
 def add(commands: Commands) -> Parser:
     """Add the command to `commands`, and return its parser."""
     made = command(
         commands,
         "run",
         "run compat and suite, with one report",
-        "Do what `compat` does, then what `suite` does, on the whole matrix, and write one report.",
+        "Do what `compat` does, then what `suite` does, on the whole matrix, and write one report. A matrix\n"
+        "file without [suite] names no store of yours: then, without --store, it is compat alone.",
         _EPILOG,
     )
     add_matrix_options(made, RUN_TERMS)
@@ -67,10 +75,15 @@ def call(options: argparse.Namespace) -> int:
     matrix = given_matrix(options, read_matrix(options))
     given = given_options(options, matrix)
     selection = select.parse(selected(options))
-    parts = select.narrow_parts(matrix, selection)
-    print_notes(parts["compat"])
     run = run_options(options, selection)
     progress = shown_progress(options)
+    if not matrix.asks_for_suite and not options.store:
+        print(_NO_SUITE, file=sys.stderr)
+        compat = select.narrow(matrix, selection)
+        print_notes(compat)
+        return ended(run_compat(compat, run, progress), options)
+    parts = select.narrow_parts(matrix, selection)
+    print_notes(parts["compat"])
     suite = run_suite(parts["suite"], run, progress, **suite_options(options))
     suite = replace(suite, given=given)
     if not parts["compat"].compat.serializers:

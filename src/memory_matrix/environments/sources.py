@@ -152,6 +152,10 @@ def open_source(app: str, root: Path, runner: Runner) -> Source:
     if app == ".":
         return _as_it_stands(git)
     ref = app.removeprefix("git:")
+    if shutil.which("git") is None:
+        raise UnavailableError(
+            f"app {app!r} cannot be had: git is not on PATH, and the ref is its to find; install git."
+        )
     if not git.is_there():
         raise UnavailableError(
             f"app {app!r} cannot be had: {root} is not in a git repository that git opens."

@@ -44,6 +44,7 @@ def build(table: Mapping[str, Any], root: Path, source: Path | None) -> Matrix:
         known=tuple(_known(table.get("known", ()))),
         servers=_servers(table.get("servers"), root),
         suite=_suite(table.get("suite", {})),
+        asks_for_suite=source is None or "suite" in table,
     )
 
 

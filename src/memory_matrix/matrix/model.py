@@ -144,6 +144,8 @@ class Matrix:
     known: tuple[Known, ...] = ()
     servers: tuple[ServerSource, ...] = ()
     suite: SuiteOptions = field(default_factory=SuiteOptions)
+    asks_for_suite: bool = True
+    """Whether the file has `[suite]`: without it, a run of everything leaves the suite out."""
     whole: str = ""
     """The digest of the whole matrix that this is a part of; empty where this is all there is."""
 

@@ -67,6 +67,11 @@ def notes(matrix: Matrix) -> list[str]:
         f" each environment's own path or app, name it module:object."
         for name in matrix.compat.serializers
         if releases and ".py:" in name
+    ] + [
+        f"environment {spec.name!r}: its path comes before the app that is built from {spec.app!r}, and hides"
+        f" what both have; leave path out where it leads to the app itself."
+        for spec in matrix.environments
+        if spec.path and spec.app not in (None, ".")
     ]
 
 

@@ -67,16 +67,16 @@ def test_its_memory_breaks_in_exactly_three_ways(project: Project):
 
 def test_what_its_readme_says_mends_it(project: Project):
     readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
-    content, at = re.findall(r"  # v2/agent/.*\n  (.*)\n", readme)
+    (fields, content), (zones, at) = re.findall(r"  # v2/agent/.*\n  (from .*)\n  (.*)\n", readme)
     change(project, "v2/agent/conversation.py", 'content: str = ""', content)
     change(
         project,
         "v2/agent/conversation.py",
-        "import BaseModel",
-        "import AliasChoices, BaseModel, Field",
+        "from pydantic import BaseModel, computed_field",
+        fields,
     )
     change(project, "v2/agent/summary.py", "return datetime.utcfromtimestamp(found)", at)
-    change(project, "v2/agent/summary.py", "import datetime", "import datetime, timezone")
+    change(project, "v2/agent/summary.py", "from datetime import datetime", zones)
     shutil.copy(project.folder / "v1/agent/tools.py", project.folder / "v2/agent/tools.py")
     project.write("v2/agent/state.py", "from agent.tools import TrackingState\n")
     done = project.run("compat")
