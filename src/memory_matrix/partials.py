@@ -11,7 +11,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
@@ -59,6 +59,8 @@ class Header:
     strict: bool = False
     given: tuple[str, ...] = ()
     """Options of the command line that named other stores or servers."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the user's own files that the matrix names: payloads, serializers, stores."""
 
     @property
     def place(self) -> Shard:
@@ -120,7 +122,19 @@ def header(
         matrix=shown_source(matrix),
         select=str(options.selection),
         strict=options.strict,
+        files=dict(_named_files(kind, matrix)),
     )
+
+
+def _named_files(kind: Kind, matrix: Matrix) -> Iterator[tuple[str, str]]:
+    """Yield the files that a kind of shards runs, as the matrix names them, with their digests."""
+    compat = (*matrix.compat.payloads, *matrix.compat.serializers)
+    suite = (*matrix.suite.stores, *matrix.suite.serializers)
+    for name in suite if kind == "suite" else compat:
+        file = name.rpartition(":")[0] or name
+        if file.endswith(".py"):
+            with suppress(OSError):  # what cannot be read says so where it is used
+                yield file, hashlib.sha256((matrix.root / file).read_bytes()).hexdigest()[:16]
 
 
 # Saving
@@ -298,6 +312,7 @@ def one_run(loaded: Sequence[Loaded[P]]) -> dict[int, Loaded[P]]:
 def _refuse_unlike(first: Loaded[P], other: Loaded[P]) -> None:
     mine, theirs = first.header, other.header
     refuse_other_matrix(first.path, mine.digest, other.path, theirs.digest)
+    refuse_other_files(first, other)
     if (mine.select, mine.given) != (theirs.select, theirs.given):
         raise UsageError(
             f"{str(first.path)!r} and {str(other.path)!r} ran with other options ({_options(mine)}, and"
@@ -322,6 +337,20 @@ def refuse_other_matrix(first: Path, mine: str, other: Path, theirs: str) -> Non
             f"{str(first)!r} and {str(other)!r} are of two matrices ({mine!r:.20}, {theirs!r:.20}): merge"
             " what ran on one matrix file."
         )
+
+
+def refuse_other_files(first: Loaded[Any], other: Loaded[Any]) -> None:
+    """Raise where a file that both ran was not the same for both."""
+    for name in other_files(first.header, other.header):
+        raise UsageError(
+            f"{str(first.path)!r} and {str(other.path)!r} ran with two files {name!r}: run all shards again,"
+            " with the same files."
+        )
+
+
+def other_files(one: Header, other: Header) -> Iterator[str]:
+    """Yield the files that both name, and that are not the same."""
+    return (name for name, found in one.files.items() if other.files.get(name, found) != found)
 
 
 def titles(shards: Mapping[int, Loaded[P]]) -> tuple[str, ...]:

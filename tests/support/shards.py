@@ -127,6 +127,7 @@ SERVERS = (
 
 def head(kind: Kind, root: Path, shard: Shard) -> tuple[Header, tuple[str, ...]]:
     """Return the header of a shard, and what it has to do."""
+    (root / "payloads.py").touch()
     shares = packed(NAMES, [None] * len(NAMES), shard.of)
     options = RunOptions(root)
     return header(kind, matrix(root), shard, shares, options), shares[shard.number - 1]

@@ -25,6 +25,7 @@ from memory_matrix.partials import (
     Loaded,
     missing_part,
     one_run,
+    refuse_other_files,
     refuse_other_matrix,
     shard_of,
     titles,
@@ -208,6 +209,7 @@ def _refuse_other_writes(reads: Loaded[ReadPartial], wrote: Gathered) -> None:
     )
     known = {each.header.shard: each for each in wrote.shards.values()}
     for shard, each in known.items():
+        refuse_other_files(reads, each)
         if shard not in reads.partial.written:
             raise UsageError(
                 f"{str(reads.path)!r} was read without {str(each.path)!r}: read again, with all that is"

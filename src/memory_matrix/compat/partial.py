@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -27,6 +29,7 @@ from memory_matrix.report.model import EnvironmentRecord, ServerRecord
 
 BLOBS, DESCRIPTIONS = "blobs", "descriptions"
 
+_PIECE = 1 << 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MODULE = re.compile(r"[^\s./\\\0]+(\.[^\s./\\\0]+)*")
 """What can be imported; not all of it are identifiers, such as `_sysconfigdata__linux_x86_64-linux-gnu`."""
@@ -122,7 +125,7 @@ def save_written(partial: WrittenPartial, workshop: Workshop, report_dir: Path) 
         for name, names in _kept(partial).items():
             (draft / name).mkdir()
             for each in names:
-                (draft / name / each).write_bytes((workshop.folder / name / each).read_bytes())
+                shutil.copyfile(workshop.folder / name / each, draft / name / each)
         write(partial, draft)
     return folder
 
@@ -153,16 +156,19 @@ def adopt(loaded: Sequence[Loaded[WrittenPartial]], folder: Path) -> None:
 
 
 def _adopt(source: Path, target: Path) -> None:
-    from memory_matrix.worker.describe import digest
-
+    """Copy a file, however large, and raise where its digest is not its name."""
     data = None
     with suppress(OSError):
-        data = source.read_bytes() if source.is_file() else None
+        data = source.open("rb") if source.is_file() else None
     if data is None:
         raise damaged(source, "it is not there, or cannot be read")
-    if digest(data) != source.name:
+    hashed = hashlib.sha256()
+    with data, target.open("wb") as copy:
+        while piece := data.read(_PIECE):
+            hashed.update(piece)
+            copy.write(piece)
+    if hashed.hexdigest() != source.name:
         raise damaged(source, "it does not hold the bytes that it is named after")
-    target.write_bytes(data)
 
 
 def writes_record(writes: Writes) -> WritesRecord:

@@ -23,7 +23,7 @@ from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import EnvironmentSpec, Matrix
 from memory_matrix.matrix.packing import WHOLE, Seconds, Shard, pack_environments
-from memory_matrix.partials import Header, Kind, header
+from memory_matrix.partials import Header, Kind, header, other_files
 from memory_matrix.progress import Progress
 from memory_matrix.report.merging import otherwise
 from memory_matrix.runfolder import run_folder
@@ -138,6 +138,11 @@ def _refuse_others(mine: Header, written: Gathered) -> None:
             raise UsageError(
                 f"{str(each.path)!r} is of another matrix ({theirs.digest}) than the one here"
                 f" ({mine.digest}): read with the matrix file that it was written with."
+            )
+        for name in other_files(theirs, mine):
+            raise UsageError(
+                f"{name!r} is another file here than that which {str(each.path)!r} was written with: write"
+                " again, or read with the same files."
             )
         if (theirs.select, theirs.environments) != (mine.select, mine.environments):
             raise UsageError(

@@ -158,6 +158,28 @@ def test_reports_of_two_matrices_are_refused_by_both_names(
 MATRIX_OF_ANOTHER = '[suite]\nstores = ["store.py:Store"]'
 
 
+@pytest.mark.parametrize("file", ["payloads.py", "codec.py", "store.py"])
+def test_a_file_that_is_edited_between_two_shards_is_refused_by_name(
+    project: Project, machines: Machines, file: str
+) -> None:
+    (project.folder / "codec.py").write_text("import json as codec\n")
+    project.matrix(("pickle", "codec.py:codec"), MATRIX_OF_ANOTHER)
+    command = ("suite", *CASES) if file == "store.py" else ("compat", "write")
+    machines.run(*command, "--shard", "1/2")
+    with (project.folder / file).open("a") as edited:
+        edited.write("\n# edited\n")
+    machines.run(*command, "--shard", "2/2")
+
+    merged = machines.merge()
+
+    assert merged.code == 2
+    assert f"ran with two files '{file}'" in merged.error
+    if file != "store.py":
+        read = machines.run("compat", "read", "--from", machines.used[0])
+        assert read.code == 2
+        assert f"'{file}' is another file here" in read.error
+
+
 def test_the_matrix_file_that_is_named_rules_the_merge(
     project: Project, machines: Machines
 ) -> None:

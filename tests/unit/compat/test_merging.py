@@ -243,6 +243,19 @@ def test_what_was_read_without_a_shard_that_came_later_is_refused(tmp_path: Path
         merged(written, [save_read(read, tmp_path / "found") / "read.json"])
 
 
+def test_what_was_read_with_another_payloads_file_is_refused(tmp_path: Path) -> None:
+    written, read = save_all(tmp_path, 1, 2)
+    data = json.loads(read[1].read_bytes())
+    data["header"]["files"]["payloads.py"] = "0123"
+    read[1].write_text(json.dumps(data))
+
+    with pytest.raises(UsageError, match=r"ran with two files 'payloads\.py'") as caught:
+        merged(written, read[1:])
+
+    assert str(read[1]) in str(caught.value)
+    assert str(written[0]) in str(caught.value)
+
+
 def test_two_shards_of_one_number_that_differ_are_refused_by_name(tmp_path: Path) -> None:
     written, read = save_all(tmp_path / "a", 2, 1)
     partial = written_partial(tmp_path / "a", Shard(1, 2))
@@ -264,6 +277,7 @@ def test_two_shards_of_one_number_that_differ_are_refused_by_name(tmp_path: Path
         ({"given": ["--redis", "x"]}, "ran with other options"),
         ({"units": [["e0"], ["e1", "e2", "e3"]]}, "other shares of the work"),
         ({"strict": True}, "other shares of the work"),
+        ({"files": {"payloads.py": "0123"}}, "ran with two files 'payloads.py'"),
     ],
 )
 def test_shards_of_other_runs_are_refused(
