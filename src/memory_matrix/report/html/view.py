@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from memory_matrix.report import grouping, sentences, suite
-from memory_matrix.report.grouping import Limit, Mark
+from memory_matrix.report.grouping import Group, Limit, Mark
 from memory_matrix.report.html.hints import hints
 from memory_matrix.report.html.lists import CellList
 from memory_matrix.report.model import (
@@ -23,8 +24,10 @@ from memory_matrix.report.model import (
     failing_suite,
 )
 from memory_matrix.report.untested import untested
-from memory_matrix.report.visible import counted
+from memory_matrix.report.visible import SENTENCE, counted, visible
 
+MOST_WORST = 3
+"""Causes of breaks that are told right below the verdict."""
 MOST_ENVIRONMENTS = 40
 """Environments in the grid that is shown where scripts are off."""
 
@@ -70,6 +73,16 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Worst:
+    """A cause of breaks, for who reads no further than the first screen."""
+
+    heading: str
+    example: str
+    hint: str
+    link: str
+
+
+@dataclass(frozen=True)
 class Alarm:
     """Why the report tells less than it seems to."""
 
@@ -88,13 +101,17 @@ class LimitList:
 
 def view(report: Report, lists: Sequence[CellList]) -> dict[str, Any]:
     """Return what the template knows, by the names that it uses."""
+    groups = next(filter(None, map(grouping.groups, sentences.break_lists(report).values())), ())
     return {
         "report": report,
         "lists": lists,
         "verdict": verdict(report),
         "alarms": tuple(_alarms(report)),
         "made": sentences.made(report),
-        "counts": (*_break_counts(report), *_counts(report)),
+        "worst": tuple(map(_worst, groups[:MOST_WORST])),
+        "causes": len(groups),
+        "breaks": tuple(_break_counts(report)),
+        "counts": tuple(_counts(report)),
         "case_counts": tuple(_case_counts(report)),
         "environments": grouping.ready(report),
         "grid": grouping.grid(report, MOST_ENVIRONMENTS),
@@ -121,6 +138,22 @@ def _end(report: Report) -> tuple[str, str, str]:
     if outcomes | {each.outcome for each in report.suite} <= {"skipped", "not-offered"}:
         return "unsure", "!", "Nothing was run"
     return "passes", "✓", "Passes"
+
+
+def _worst(group: Group) -> Worst:
+    cell = group.cells[0]
+    where = f"{cell.writer} → {cell.reader}, {cell.serializer}, {cell.payload}"
+    shows = {
+        "only": "breaks",
+        "outcome": group.outcome,
+        **({"cause": group.cause} if group.cause else {}),
+    }
+    return Worst(
+        sentences.heading(group),
+        f"e.g. {visible(where, SENTENCE)}: {sentences.evidence(cell)}",
+        group.hint or "",
+        urlencode(shows, errors="replace"),  # any text may stand for a cause
+    )
 
 
 def _alarms(report: Report) -> Iterator[Alarm]:
