@@ -29,11 +29,21 @@ def _judged(memory: Memory) -> str:
     policy = memory.tested.policy
     answers = {name: getattr(policy, name) for name in memory.judged_by}
     shown = [
-        name if isinstance(answer, Mapping) else f"{name}: {policy.lines()[name]}"
+        f"{name}: {by_answer(answer) if isinstance(answer, Mapping) else policy.lines()[name]}"
         for name, answer in answers.items()
         if not isinstance(answer, tuple)
     ]
     return f"Judged by its policy: {', '.join(shown)}." if shown else ""
+
+
+def by_answer(answers: Mapping[str, str]) -> str:
+    """Return answers by what they are: `refuse`, or `text for uuid and decimal, else refuse`."""
+    found: dict[str, list[str]] = {}
+    for kind, answer in answers.items():
+        found.setdefault(answer, []).append(kind)
+    *others, (most, _) = sorted(found.items(), key=lambda each: len(each[1]))
+    words = [f"{answer} for {' and '.join(kinds)}" for answer, kinds in others]
+    return ", ".join([*words, f"else {most}" if words else most])
 
 
 def _name(kind: type[Exception]) -> str:

@@ -9,7 +9,7 @@ import pytest
 from memory_matrix.errors import UsageError
 from memory_matrix.stores.loading import check
 from memory_matrix.stores.protocol import StoreEnv
-from memory_matrix.suite.advice import advice
+from memory_matrix.suite.advice import advice, by_answer
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed, NotOffered
 
@@ -58,12 +58,12 @@ def test_what_a_case_requires_is_among_them() -> None:
     assert advice(driver, FAILED) == "Judged by its policy: batch: atomic."
 
 
-def test_answers_of_many_words_are_not_spelt_out() -> None:
+def test_answers_of_many_words_are_put_together() -> None:
     driver = memory()
     assert driver.policy.value_kinds["set"] == "refuse"
     assert driver.policy.message_fields == ("role", "text")
 
-    assert advice(driver, FAILED) == "Judged by its policy: value_kinds."
+    assert advice(driver, FAILED) == "Judged by its policy: value_kinds: refuse."
 
 
 def test_a_case_that_asked_for_no_answer_says_nothing_more() -> None:
@@ -93,3 +93,18 @@ def test_errors_that_the_adapter_declares_are_known_and_no_others() -> None:
 def test_refusals_that_are_no_exceptions_are_refused(refusals: object) -> None:
     with pytest.raises(UsageError, match=r"^store\.py:adapter: refusals is .* such as "):
         check(Adapter(refusals=refusals), "store.py:adapter")
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ({"a": "keep", "b": "keep"}, "keep"),
+        ({"a": "text", "b": "refuse", "c": "refuse"}, "text for a, else refuse"),
+        (
+            {"a": "x", "b": "y", "c": "x", "d": "z", "e": "z", "f": "z"},
+            "y for b, x for a and c, else z",
+        ),
+    ],
+)
+def test_answers_that_differ_are_told_by_answer(answers: dict[str, str], words: str) -> None:
+    assert by_answer(answers) == words
