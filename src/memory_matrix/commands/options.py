@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
@@ -39,6 +40,23 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}\nSee `{self.prog} --help`.")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse what is not known here, where the options that may be meant are."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown)}")
+        return found, unknown
+
+    def _meant(self, unknown: Sequence[str]) -> str:
+        from difflib import get_close_matches
+
+        options = [each.partition("=")[0] for each in unknown if each.startswith("-")]
+        close = [get_close_matches(each, self._option_string_actions, n=1) for each in options]
+        meant = next(filter(None, close), None)
+        return f"; did you mean {meant[0]}?" if meant else ""
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no other name

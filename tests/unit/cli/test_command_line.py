@@ -109,6 +109,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["compat", "one"], "'one'"),
         (["compat", "write", "one"], "one"),
         (["plan", "--report-dir", "x"], "--report-dir"),
+        (["suite", "--seelct", "x"], "unrecognized arguments: --seelct x; did you mean --select?"),
         (["report", "--format", "docx"], "invalid choice: 'docx'"),
         (["report", "-q", "--form", "json"], "--form"),
     ],
