@@ -115,6 +115,8 @@ ERRORS: list[Any] = [
     ("MM103", "unreadable", "load", "AttributeError", "module 'app' has no attribute 'Thing'"),
     ("MM103", "unreadable", "load", "ImportError", "cannot import name 'Thing' from 'app'"),
     ("MM104", "unreadable", "load", "AttributeError", "'Thing' object has no attribute 'x'"),
+    ("MM105", "unreadable", "load", "AttributeError", "property 'x' of 'Url' object has no setter"),
+    ("MM105", "unreadable", "load", "AttributeError", "can't set attribute 'x'"),
     ("MM104", "unreadable", "use", "AttributeError", "'Thing' object has no attribute 'x'"),
     ("MM105", "unreadable", "load", "TypeError", "__init__() missing 1 required argument: 'x'"),
     ("MM105", "unreadable", "load", "KeyError", "'state'"),
