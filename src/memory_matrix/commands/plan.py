@@ -59,6 +59,10 @@ def add(commands: Commands) -> Parser:
         "--jobs", type=job_count, metavar="N",
         help="at most so many jobs of a kind, up to 256 (default: 20)",
     )  # fmt: skip
+    group.add_argument(
+        "--for", dest="wanted", choices=("run", "compat", "suite"),
+        help="the command whose work is packed (default: run)",
+    )  # fmt: skip
     add_durations(group)
     add_volume(made)
     return made
@@ -80,8 +84,9 @@ def call(options: argparse.Namespace) -> int:
     from memory_matrix.github.log import guarded_output
     from memory_matrix.matrix import plan, select
 
-    if not options.github and (options.jobs is not None or options.durations is not None):
-        raise UsageError("--jobs and --durations are about the jobs of --github; add that.")
+    of_jobs = (options.jobs, options.durations, options.wanted)
+    if not options.github and any(each is not None for each in of_jobs):
+        raise UsageError("--jobs, --for and --durations are about the jobs of --github; add that.")
     matrix = given_matrix(options, read_matrix(options))
     selection = select.parse(selected(options))
     print_notes(matrix)
@@ -101,9 +106,10 @@ def _github(options: argparse.Namespace, matrix: Matrix, selection: Selection) -
 
     from memory_matrix.github import outputs
     from memory_matrix.github.log import guarded_output
-    from memory_matrix.matrix.jobs import JOBS, plan_jobs
+    from memory_matrix.matrix.jobs import JOBS, Wanted, plan_jobs
 
-    jobs = plan_jobs(matrix, selection, options.jobs or JOBS, options.durations)
+    wanted: Wanted = options.wanted or "run"
+    jobs = plan_jobs(matrix, selection, options.jobs or JOBS, options.durations, wanted)
     values = jobs.outputs()
     if options.json:
         print(json.dumps(values, indent=2))

@@ -77,7 +77,7 @@ def call(options: argparse.Namespace) -> int:
     selection = select.parse(selected(options))
     run = run_options(options, selection)
     progress = shown_progress(options)
-    if not matrix.asks_for_suite and not options.store:
+    if not matrix.asks_for_suite:
         print(_NO_SUITE, file=sys.stderr)
         compat = select.narrow(matrix, selection)
         print_notes(compat)

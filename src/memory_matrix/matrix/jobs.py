@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from memory_matrix.matrix.model import EnvironmentSpec, Matrix
 from memory_matrix.matrix.packing import MOST_SHARDS, Seconds, pack_environments, pack_processes
@@ -57,6 +57,10 @@ class Job:
         }
 
 
+Wanted = Literal["run", "compat", "suite"]
+"""The command whose work is packed."""
+
+
 @dataclass(frozen=True)
 class Jobs:
     """All jobs of a matrix, by what a workflow does with them."""
@@ -87,9 +91,13 @@ class Jobs:
 
 
 def plan_jobs(
-    matrix: Matrix, selection: Selection, most: int = JOBS, seconds: Seconds | None = None
+    matrix: Matrix,
+    selection: Selection,
+    most: int = JOBS,
+    seconds: Seconds | None = None,
+    wanted: Wanted = "run",
 ) -> Jobs:
-    """Return the jobs of the selected part of `matrix`, at most `most` of a kind.
+    """Return the jobs of the selected part of `matrix`, at most `most` of a kind, for one command.
 
     There are never more than there are environments, or processes of the suite. What a store needs of
     which nobody knows before it is loaded counts as one process for each environment.
@@ -99,8 +107,11 @@ def plan_jobs(
     """
     seconds = seconds or Seconds()
     parts = narrow_parts(matrix, selection)
-    compat, suite = parts["compat"], _Suite.of(parts["suite"], selection, seconds)
-    environments = compat.environments if compat.compat.serializers else ()
+    compat = parts["compat"]
+    environments = compat.environments if compat.compat.serializers and wanted != "suite" else ()
+    suite = _Suite((), 0, True, seconds, "")
+    if wanted == "suite" or (wanted == "run" and matrix.asks_for_suite):
+        suite = _Suite.of(parts["suite"], selection, seconds)
     only = str(selection.about("compat"))
     number = min(most, len(environments))
     write = pack_environments(environments, seconds.write, number)

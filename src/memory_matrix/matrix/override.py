@@ -34,7 +34,12 @@ def override(
         stores=tuple(_placed(each, here, matrix.root) for each in stores) or matrix.suite.stores,
         strategy=strategy or matrix.suite.strategy,
     )
-    return replace(matrix, suite=suite, servers=_servers(matrix, servers, here))
+    return replace(
+        matrix,
+        suite=suite,
+        asks_for_suite=matrix.asks_for_suite or bool(stores),
+        servers=_servers(matrix, servers, here),
+    )
 
 
 def _problems(servers: Mapping[ServerKind, Sequence[str]], here: Path) -> Iterator[str]:

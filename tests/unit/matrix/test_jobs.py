@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_matrix.matrix.jobs import Job, plan_jobs
+from memory_matrix.matrix.jobs import Job, Wanted, plan_jobs
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.packing import Seconds
 from memory_matrix.matrix.select import PARTS, narrow, narrow_parts, parse
@@ -16,6 +16,7 @@ from memory_matrix.matrix.select import PARTS, narrow, narrow_parts, parse
 ReadText = Callable[[str], Matrix]
 
 THREE = "".join(f'[[environment]]\nname = "{name}"\n' for name in "abc")
+WITH_SUITE = f"{THREE}[suite]\n"
 
 
 def names(jobs: tuple[Job, ...]) -> list[str]:
@@ -23,7 +24,7 @@ def names(jobs: tuple[Job, ...]) -> list[str]:
 
 
 def test_there_are_as_many_jobs_as_there_is_work(read_text: ReadText) -> None:
-    jobs = plan_jobs(read_text(f'{THREE}[servers]\nredis = ["redis:8"]'), parse(""))
+    jobs = plan_jobs(read_text(f'{WITH_SUITE}[servers]\nredis = ["redis:8"]'), parse(""))
 
     assert names(jobs.write) == [f"compat write {n}/3: {name}" for n, name in enumerate("abc", 1)]
     assert names(jobs.read) == [f"compat read {n}/3: {name}" for n, name in enumerate("abc", 1)]
@@ -34,7 +35,7 @@ def test_there_are_as_many_jobs_as_there_is_work(read_text: ReadText) -> None:
 
 
 def test_there_are_no_more_jobs_than_are_allowed(read_text: ReadText) -> None:
-    jobs = plan_jobs(read_text(THREE), parse(""), 2)
+    jobs = plan_jobs(read_text(WITH_SUITE), parse(""), 2)
 
     assert [job.shard for job in jobs.write] == ["1/2", "2/2"]
     assert [job.artifact for job in jobs.read] == ["read-1-of-2", "read-2-of-2"]
@@ -45,7 +46,7 @@ def test_there_are_no_more_jobs_than_are_allowed(read_text: ReadText) -> None:
 
 
 def test_one_job_runs_everything(read_text: ReadText) -> None:
-    jobs = plan_jobs(read_text(THREE), parse(""), 1)
+    jobs = plan_jobs(read_text(WITH_SUITE), parse(""), 1)
 
     assert [(job.command, job.shard) for job in jobs.everything] == [("run", "")]
 
@@ -133,7 +134,7 @@ def test_each_job_is_told_of_the_selection_what_its_command_takes(
 def test_a_matrix_of_any_size_and_any_names_fits_github(read_text: ReadText) -> None:
     axes = "".join(f"a{number} = {[f'=={each}' for each in range(10)]}\n" for number in range(3))
     outputs: dict[str, Any] = plan_jobs(
-        read_text(f"[axes.packages]\n{axes}"), parse(""), 256
+        read_text(f"[axes.packages]\n{axes}[suite]\n"), parse(""), 256
     ).outputs()
 
     matrices = {name: value for name, value in outputs.items() if name.endswith("matrix")}
@@ -149,3 +150,23 @@ def test_a_name_is_one_short_line(unit: str) -> None:
     assert job.name.isprintable()
     assert job.name.startswith("suite 256/256")
     assert len(json.dumps(job.entry())) * 256 * 4 < 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "commands"),
+    [
+        (THREE, "run", {"compat"}),
+        (THREE, "suite", {"suite"}),
+        (WITH_SUITE, "run", {"compat", "suite"}),
+        (WITH_SUITE, "compat", {"compat"}),
+        (WITH_SUITE, "suite", {"suite"}),
+    ],
+)
+def test_the_jobs_are_those_of_one_command(
+    read_text: ReadText, text: str, wanted: Wanted, commands: set[str]
+) -> None:
+    jobs = plan_jobs(read_text(text), parse(""), wanted=wanted)
+
+    assert {job.command for job in jobs.everything} == commands
+    assert jobs.outputs()["has-compat"] is ("compat" in commands) is bool(jobs.read)
+    assert jobs.outputs()["has-suite"] is ("suite" in commands)
