@@ -27,6 +27,7 @@ _PLUGINS = (
 )
 _FORGOTTEN = re.compile(r"PYTEST_.*|PYTHONHOME|PYTHONSTARTUP|VIRTUAL_ENV")
 """Variables that would change what is tested, or take it for a part of another pytest's run."""
+_NO_BYTECODE, _BYTECODE = "PYTHONDONTWRITEBYTECODE", "bytecode"
 _CRASH = re.compile(r"worker '\w+' crashed while running '[^']*'")
 _ERROR = re.compile(r"INTERNALERROR>|ERROR|E  |\w+(\.\w+)*(Error|Exception|Interrupt|Exit)\b")
 _HARMLESS = (0, 1, 5)
@@ -161,6 +162,8 @@ def _waivers(matrix: Matrix, process: SuiteProcess) -> list[dict[str, str]]:
 
 def _variables(bench: Bench, environment: Environment) -> Mapping[str, str]:
     kept = {name: value for name, value in os.environ.items() if not _FORGOTTEN.fullmatch(name)}
+    if kept.pop(_NO_BYTECODE, None):  # half of a short run would be compiling; ours goes to the cache
+        kept.setdefault("PYTHONPYCACHEPREFIX", str(bench.toolkit.parents[1] / _BYTECODE))
     path = [str(bench.toolkit), *map(str, environment.spec.path)]
     return {
         **kept,
