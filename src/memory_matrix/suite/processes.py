@@ -162,7 +162,7 @@ def _waivers(matrix: Matrix, process: SuiteProcess) -> list[dict[str, str]]:
 
 def _variables(bench: Bench, environment: Environment) -> Mapping[str, str]:
     kept = {name: value for name, value in os.environ.items() if not _FORGOTTEN.fullmatch(name)}
-    if kept.pop(_NO_BYTECODE, None):  # half of a short run would be compiling; ours goes to the cache
+    if kept.pop(_NO_BYTECODE, None):  # compiling anew would be half of a short run: keep it apart
         kept.setdefault("PYTHONPYCACHEPREFIX", str(bench.toolkit.parents[1] / _BYTECODE))
     path = [str(bench.toolkit), *map(str, environment.spec.path)]
     return {
