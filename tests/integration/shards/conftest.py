@@ -6,34 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from support.gates import Gate
 from support.machines import Machines
-from support.project import VALKEY, Project
-
-STORE = """
-import redis
-from memory_matrix.stores import Message
-
-class Store:
-    policy = {"message_fields": ("role", "text"), "nul": "keep"}
-    needs = ("redis",)
-
-    def open(self, env):
-        return redis.Redis.from_url(env.redis_url), env.prefix
-
-    def close(self, store):
-        store[0].close()
-
-    def append(self, store, scope, messages):
-        client, prefix = store
-        if messages:
-            client.rpush(prefix + scope.session, *[m.role + "\\n" + m.text for m in messages])
-
-    def read(self, store, scope):
-        client, prefix = store
-        lines = client.lrange(prefix + scope.session, 0, -1)
-        return [Message(*line.decode().split("\\n", 1)) for line in lines]
-"""
+from support.project import SMALL_STORE, VALKEY, Project
 
 PAYLOADS = """
 import app
@@ -75,33 +49,19 @@ reason = "never was"
 
 
 @pytest.fixture
-def temporary(tmp_path: Path) -> Path:
-    """The folder for temporary files of the runs of `project`: they carry it as a mark."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
 def project(tmp_path: Path, temporary: Path) -> Project:
     """A project of four releases of an app, of which the last cannot read what others wrote."""
     folder = tmp_path / "project"
     folder.mkdir()
     made = Project(folder, VALKEY, {"TMPDIR": str(temporary)})
     made.payloads(PAYLOADS)
-    made.write("store.py", STORE)
+    made.write("store.py", SMALL_STORE)
     made.environment("a", app=NOTE)
     made.environment("b", app=f"{NOTE}        self.more = 1\n")
     made.environment("c", app=NOTE)
     made.environment("d", app=f"{NOTE.replace('Note', 'Noted')}\nNote = Noted\n")
     made.matrix(("pickle", "json"), MATRIX)
     return made
-
-
-@pytest.fixture
-def gate(tmp_path: Path) -> Gate:
-    """A gate for code of the project to wait at."""
-    return Gate(tmp_path / "gate")
 
 
 @pytest.fixture

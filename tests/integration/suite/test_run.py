@@ -11,44 +11,13 @@ import pytest
 
 from support.gates import Gate, eventually
 from support.processes import processes_of
-from support.project import VALKEY, Project, Run
+from support.project import SMALL_STORE, VALKEY, Project, Run
 
 pytestmark = pytest.mark.integration
 
-STORE = """
-import redis
-from memory_matrix.stores import Message
-
-class Store:
-    policy = {"message_fields": ("role", "text"), "nul": "keep"}
-    needs = ("redis",)
-
-    def open(self, env):
-        return redis.Redis.from_url(env.redis_url), env.prefix
-
-    def close(self, store):
-        store[0].close()
-
-    def append(self, store, scope, messages):
-        client, prefix = store
-        if messages:
-            client.rpush(prefix + scope.session, *[m.role + "\\n" + m.text for m in messages])
-
-    def read(self, store, scope):
-        client, prefix = store
-        lines = client.lrange(prefix + scope.session, 0, -1)
-        return [Message(*line.decode().split("\\n", 1)) for line in lines]
-"""
-
-BROKEN = STORE.replace('m.role + "\\n" + m.text', 'm.role + "\\n" + m.text.replace("\\r", "")')
-
-
-@pytest.fixture
-def temporary(tmp_path: Path) -> Path:
-    """The folder for temporary files of the runs of `project`."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    return folder
+BROKEN = SMALL_STORE.replace(
+    'm.role + "\\n" + m.text', 'm.role + "\\n" + m.text.replace("\\r", "")'
+)
 
 
 @pytest.fixture
@@ -58,7 +27,7 @@ def project(tmp_path: Path, temporary: Path) -> Project:
     folder.mkdir()
     made = Project(folder, VALKEY, {"TMPDIR": str(temporary)})
     made.payloads("def payload_x(): return 1")
-    made.write("store.py", STORE)
+    made.write("store.py", SMALL_STORE)
     made.environment("now")
     return made
 
@@ -168,10 +137,10 @@ def test_a_store_that_cannot_be_used_is_one_clear_sentence(
     project: Project, store: str, said: str
 ) -> None:
     project.write("empty.py", "1 / 0")
-    project.write("lacking.py", STORE.replace("def read", "def reed"))
-    project.write("policy.py", STORE.replace('"nul": "keep"', '"null": "keep"'))
-    project.write("answer.py", STORE.replace('"nul": "keep"', '"nul": "maybe"'))
-    project.write("needs.py", STORE.replace('("redis",)', '("mongo",)'))
+    project.write("lacking.py", SMALL_STORE.replace("def read", "def reed"))
+    project.write("policy.py", SMALL_STORE.replace('"nul": "keep"', '"null": "keep"'))
+    project.write("answer.py", SMALL_STORE.replace('"nul": "keep"', '"nul": "maybe"'))
+    project.write("needs.py", SMALL_STORE.replace('("redis",)', '("mongo",)'))
 
     run = suite(project, "case=text_ascii*", more=f'[suite]\nstores = ["{store}"]')
 
@@ -209,7 +178,8 @@ def test_a_case_that_does_not_exist_is_refused_with_the_nearest(project: Project
 def test_a_store_that_takes_its_process_down_passes_nothing(project: Project, number: int) -> None:
     killing = f"import os; os.kill(os.getpid(), {int(number)})"
     project.write(
-        "store.py", STORE.replace("client, prefix = store\n        if", f"{killing}\n        if")
+        "store.py",
+        SMALL_STORE.replace("client, prefix = store\n        if", f"{killing}\n        if"),
     )
 
     run = suite(project, "case=text_ascii*", "case=text_empty*")
@@ -222,7 +192,8 @@ def test_a_store_that_takes_its_process_down_passes_nothing(project: Project, nu
 def test_a_store_that_hangs_fails_in_the_declared_time(project: Project) -> None:
     hanging = "import time; time.sleep(600)"
     project.write(
-        "store.py", STORE.replace("client, prefix = store\n        if", f"{hanging}\n        if")
+        "store.py",
+        SMALL_STORE.replace("client, prefix = store\n        if", f"{hanging}\n        if"),
     )
 
     run = suite(
@@ -278,7 +249,7 @@ def test_an_interrupted_run_leaves_nothing_behind(
 ) -> None:
     gate = Gate(tmp_path / "gate")
     waiting = f"{gate.code}\n        if"
-    project.write("store.py", STORE.replace("client, prefix = store\n        if", waiting))
+    project.write("store.py", SMALL_STORE.replace("client, prefix = store\n        if", waiting))
     project.matrix(more='[suite]\nstores = ["store.py:Store"]')
 
     with project.started("suite", "--select", "case=text_ascii*") as process:
@@ -318,7 +289,7 @@ def test_a_waiver_that_matches_no_case_is_refused(project: Project) -> None:
 
 
 def test_a_key_that_the_adapter_does_not_name_is_found(project: Project) -> None:
-    leaking = STORE.replace(
+    leaking = SMALL_STORE.replace(
         "        if messages:",
         '        client.set(prefix + "meta:" + scope.session, 1)\n        if messages:',
     )
@@ -359,8 +330,8 @@ def test_what_the_project_has_for_its_own_tests_changes_nothing(project: Project
 
 def test_texts_that_cannot_be_encoded_cost_no_other_case(project: Project) -> None:
     telling = "import logging; logging.warning('%s', messages); client, prefix = store\n        if"
-    project.write("store.py", STORE.replace("client, prefix = store\n        if", telling))
-    project.write("other.py", STORE)
+    project.write("store.py", SMALL_STORE.replace("client, prefix = store\n        if", telling))
+    project.write("other.py", SMALL_STORE)
 
     run = suite(
         project,
@@ -385,7 +356,7 @@ def test_texts_that_cannot_be_encoded_cost_no_other_case(project: Project) -> No
 def test_an_adapter_that_cannot_be_read_is_named(
     project: Project, change: tuple[str, str], said: str
 ) -> None:
-    project.write("store.py", STORE.replace(*change))
+    project.write("store.py", SMALL_STORE.replace(*change))
 
     run = suite(project, "case=text_ascii*")
 
@@ -407,7 +378,7 @@ def test_a_server_that_dies_in_the_middle_is_not_the_stores_fault(project: Proje
             pass
         return client, env.prefix
 """
-    project.write("bad.py", STORE + killing)
+    project.write("bad.py", SMALL_STORE + killing)
     more = '[suite]\nstores = ["bad.py:Store", "store.py:Store"]'
 
     run = suite(project, "case=text_*", more=more, arguments=("-j", "1"))
