@@ -274,5 +274,5 @@ def test_a_machine_without_git_still_has_the_project_as_it_stands(
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
 
     assert version_in(opened(".", plain).copy(tmp_path / "copy")) == "VERSION = 1\n"
-    with pytest.raises(UnavailableError, match="not in a git repository"):
+    with pytest.raises(UnavailableError, match="git is not on PATH"):
         opened("git:v1.0", plain)
