@@ -56,7 +56,7 @@ def not_tested(report: Report) -> str:
 def not_tested_part(each: Untested) -> str:
     """Return in one sentence why it was not tested."""
     why = (
-        "no environment can build it"
+        "no environment could write it"
         if each.what == "payload"
         else "it can read nothing of what was written"
     )

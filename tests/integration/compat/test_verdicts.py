@@ -245,7 +245,7 @@ def test_a_payload_that_is_another_value_each_time_is_said_so_and_its_cells_are_
     run = project.compat("-q")
 
     assert run.code == 2  # nothing breaks, and nothing of the ticket was tried
-    assert "payload 'ticket': no environment can build it: another value each time" in run.stderr
+    assert "payload 'ticket': no environment could write it: another value each time" in run.stderr
     assert {cell["outcome"] for cell in run.cells(payload="ticket")} == {"skipped"}
     assert {cell["outcome"] for cell in run.cells(payload="text")} == {"ok"}
     assert [each["status"] for each in run.report["payloads"]] == ["unstable", "unstable"]

@@ -117,7 +117,7 @@ def test_it_is_annotated_where_the_payload_is(tmp_path: Path) -> None:
     (first, *_) = of_report(NOWHERE, Places(tmp_path, tmp_path), rest="the report")
 
     assert (first.level, first.file, first.line) == ("error", "payloads.py", 12)
-    assert "no environment can build it: NameError: x" in first.message
+    assert "no environment could write it: NameError: x" in first.message
 
 
 def test_a_break_is_still_a_finding() -> None:
