@@ -38,7 +38,7 @@ _GLOB = 200
 def verdict(report: Report) -> str:
     """Return in one line what the run found, in cells and in cases of the memory test suite."""
     parts = [f"Incomplete: {_counted_missing(report)} missing."] if report.missing else []
-    parts += [not_tested(report)] if untested(report) else []
+    parts += filter(None, [not_tested(report)])
     if report.cells or not suite.asked_for(report):
         parts.append(_compat_verdict(report))
     if suite.asked_for(report):
