@@ -7,15 +7,17 @@ import os
 import pwd
 import shutil
 import stat
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import ServerKind, ServerSource
 from memory_matrix.servers.processes import User
+from memory_matrix.servers.wheels import server_wheel
 
 _NAMES: dict[ServerKind, tuple[str, ...]] = {
     "postgres": ("postgres",),
@@ -35,6 +37,10 @@ class Binary:
     path: Path
     tree: Path | None = None
     """The folder that holds it with all that it loads, where it may be copied; None for `bin:`."""
+    modules: Mapping[Path, Sequence[str]] = field(default_factory=dict)
+    """What a Redis is to load, with arguments."""
+    libraries: Mapping[str, Path] = field(default_factory=dict)
+    """Shared libraries that are to be found by these names while it starts."""
 
 
 def find_binary(source: ServerSource, *, cache: Path) -> Binary:
@@ -170,12 +176,42 @@ def _in_wheel(source: ServerSource, cache: Path) -> Binary:
     for path in sorted(found, key=lambda path: (len(str(path)), str(path))):
         needed = [path, *_companions(source.kind, path)]
         if all(each.is_file() for each in needed):
-            _make_executable(needed)
-            return Binary(path.resolve(), tree.resolve())
+            modules = _modules(source, tree)
+            _make_executable([*needed, *modules])
+            libraries = _libraries(source, cache)
+            return Binary(path.resolve(), tree.resolve(), modules, libraries)
     raise UnavailableError(
         f"The wheel {source.value} holds no {source.kind} server: {_looked_for(source.kind)} was "
         "looked for in it."
     )
+
+
+def _modules(source: ServerSource, tree: Path) -> dict[Path, Sequence[str]]:
+    """Return the modules in the wheel at `tree` that its server is to load."""
+    wanted = server_wheel(source.value).modules
+    return {
+        _one_file(tree, name, source.value).resolve(): arguments
+        for name, arguments in wanted.items()
+    }
+
+
+def _libraries(source: ServerSource, cache: Path) -> dict[str, Path]:
+    """Return the libraries that the wheel's server is to find in other wheels."""
+    from memory_matrix.environments.wheels import install_wheel
+
+    if sys.platform != "linux":
+        return {}
+    return {
+        name: _one_file(install_wheel(wheel, cache=cache), pattern, wheel).resolve()
+        for name, (wheel, pattern) in server_wheel(source.value).libraries.items()
+    }
+
+
+def _one_file(tree: Path, pattern: str, wheel: str) -> Path:
+    found = sorted(path for path in tree.rglob(pattern) if path.is_file())
+    if not found:
+        raise UnavailableError(f"The wheel {wheel} holds no {pattern}.")
+    return found[0]
 
 
 def _at_path(source: ServerSource) -> Path:

