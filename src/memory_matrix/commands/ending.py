@@ -160,9 +160,8 @@ def _refuse_nothing(report: Report) -> None:
 def _refuse_untested(report: Report) -> None:
     """Raise where a payload or an environment had nothing run of it, although nothing else breaks."""
     from memory_matrix.report import sentences
-    from memory_matrix.report.untested import untested
 
-    if found := untested(report):
+    if found := report.untested:
         lines = "".join(f"\n  {sentences.not_tested_part(each)}" for each in found[:5])
         rest = f"\n  and {len(found) - 5} more" if len(found) > 5 else ""
         raise UsageError(

@@ -21,7 +21,6 @@ from memory_matrix.report.model import (
     failing_suite,
 )
 from memory_matrix.report.suite import Message, Trouble
-from memory_matrix.report.untested import untested
 from memory_matrix.report.visible import NAME, counted, listed, visible
 
 MOST = 10
@@ -149,7 +148,7 @@ def _missing(report: Report) -> Iterator[Annotation]:
 
 def _untested(report: Report, place: _Place) -> Iterator[Annotation]:
     """Yield what was to be tested and could not, where it is defined."""
-    for each in untested(report):
+    for each in report.untested:
         yield replace(
             place.at([each.name] if each.what == "payload" else ()),
             level="error",

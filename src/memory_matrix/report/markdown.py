@@ -19,7 +19,6 @@ from memory_matrix.report.markup import (
     table_code_list,
 )
 from memory_matrix.report.model import Cell, EnvironmentRecord, Report, ServerRecord
-from memory_matrix.report.untested import untested
 from memory_matrix.report.visible import NAME, counted, visible
 
 LIMIT = 1_000_000
@@ -74,7 +73,7 @@ def _compat(report: Report) -> Iterator[Section]:
     grid = grouping.grid(report, MOST_ENVIRONMENTS)
     yield listing("Missing", [code(sentences.missing_part(each), 400) for each in report.missing])
     yield listing(
-        "Not tested", [code(sentences.not_tested_part(each), 400) for each in untested(report)]
+        "Not tested", [code(sentences.not_tested_part(each), 400) for each in report.untested]
     )
     yield _environments(report)
     yield _servers(report)

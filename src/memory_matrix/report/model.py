@@ -195,6 +195,15 @@ class PayloadRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Untested:
+    """A payload that no environment could build, or an environment that could read nothing."""
+
+    what: Literal["payload", "environment"]
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class MissingPart:
     """A part of the matrix that was planned, and that no shard reported: never passed."""
 
@@ -271,6 +280,13 @@ class Report:
         """The identities that several cells share, since servers gave back different bytes."""
         counts = Counter(cell.identity for cell in self.cells)
         return frozenset(each for each, number in counts.items() if number > 1)
+
+    @cached_property
+    def untested(self) -> tuple[Untested, ...]:
+        """What was to be tested, and could not be anywhere."""
+        from memory_matrix.report import untested
+
+        return untested.find(self)
 
     def summary(self) -> dict[str, int]:
         """Count the cells by outcome, and the breaks and known breaks among them."""

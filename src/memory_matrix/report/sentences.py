@@ -19,11 +19,11 @@ from memory_matrix.report.model import (
     EnvironmentRecord,
     MissingPart,
     Report,
+    Untested,
     failing,
     failing_suite,
 )
 from memory_matrix.report.suite import Trouble
-from memory_matrix.report.untested import Untested, untested
 from memory_matrix.report.visible import NAME, counted, listed, visible
 
 _DEFAULT_MATRIX = ("memory-matrix.toml", "pyproject.toml")
@@ -48,7 +48,7 @@ def verdict(report: Report) -> str:
 
 def not_tested(report: Report) -> str:
     """Return in one sentence what was to be tested and could not; nothing where all could."""
-    found = Counter(each.what for each in untested(report))
+    found = Counter(each.what for each in report.untested)
     parts = [counted(number, what) for what, number in found.items()]
     return f"Not tested: {' and '.join(parts)}." if parts else ""
 
@@ -144,7 +144,7 @@ def is_good(report: Report) -> bool:
         parts.append(any(cell.outcome != "skipped" for cell in report.cells))
     if suite.asked_for(report):
         parts.append(any(each.outcome == "passed" for each in report.suite))
-    return bool(parts) and all(parts) and not is_bad(report) and not untested(report)
+    return bool(parts) and all(parts) and not is_bad(report) and not report.untested
 
 
 def consequence(report: Report) -> str:

@@ -23,7 +23,6 @@ from memory_matrix.report.page import (
     fitted,
     padded,
 )
-from memory_matrix.report.untested import untested
 from memory_matrix.report.visible import NAME, counted, visible
 
 MOST_ENVIRONMENTS = 20
@@ -129,7 +128,7 @@ def _add_head(page: Page, report: Report) -> None:
         page.add((sentences.missing(report), "yellow"))
     if report.missing:
         _add_missing(page, report)
-    page.listing("Not tested", [sentences.not_tested_part(each) for each in untested(report)])
+    page.listing("Not tested", [sentences.not_tested_part(each) for each in report.untested])
 
 
 def _add_missing(page: Page, report: Report) -> None:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
-from memory_matrix.report.model import Cell, PayloadRecord, Report
+from memory_matrix.report.model import Cell, PayloadRecord, Report, Untested
 
 
-@dataclass(frozen=True, slots=True)
-class Untested:
-    """A payload that no environment could build, or an environment that could read nothing."""
-
-    what: Literal["payload", "environment"]
-    name: str
-    reason: str
-
-
-def untested(report: Report) -> tuple[Untested, ...]:
+def find(report: Report) -> tuple[Untested, ...]:
     """Return what all cells were skipped of, other than for what an environment just does not have.
+
+    It walks all cells: ask for `Report.untested`, which does so once.
 
     A payload of the built-in corpus may lack its library everywhere: nobody asked for that one. Where
     nothing was run at all, that is said instead of this.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,16 @@ import pytest
 from memory_matrix.commands.ending import exit_code
 from memory_matrix.errors import UsageError
 from memory_matrix.github.annotations import Places, of_report
-from memory_matrix.report import html, markdown, sentences, terminal
-from memory_matrix.report.model import Cell, EnvironmentRecord, Error, PayloadRecord, Report
-from memory_matrix.report.untested import Untested, untested
+from memory_matrix.report import html, markdown, sentences, terminal, untested
+from memory_matrix.report.formats import FORMATS
+from memory_matrix.report.model import (
+    Cell,
+    EnvironmentRecord,
+    Error,
+    PayloadRecord,
+    Report,
+    Untested,
+)
 
 READY = (EnvironmentRecord("a", "3.11.7"), EnvironmentRecord("b", "3.12.1"))
 
@@ -48,11 +56,11 @@ UNREAD = Report(
 
 
 def test_a_payload_that_no_environment_builds_is_not_tested() -> None:
-    assert untested(NOWHERE) == (Untested("payload", "mine", "NameError: x"),)
+    assert NOWHERE.untested == (Untested("payload", "mine", "NameError: x"),)
 
 
 def test_an_environment_that_reads_nothing_is_not_tested() -> None:
-    assert untested(UNREAD) == (Untested("environment", "b", "no codec"),)
+    assert UNREAD.untested == (Untested("environment", "b", "no codec"),)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +102,7 @@ def test_an_environment_that_reads_nothing_is_not_tested() -> None:
     ],
 )
 def test_what_ran_somewhere_or_was_not_asked_for_is_no_lack(report: Report) -> None:
-    assert untested(report) == ()
+    assert report.untested == ()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +117,7 @@ def test_it_ends_the_run_and_is_said_first_everywhere(report: Report, word: str,
     assert sentences.verdict(report).startswith(f"Not tested: {word}. ")
     assert not sentences.is_good(report)
     for text in (terminal.render(report), markdown.render(report)):
-        assert sentences.not_tested_part(untested(report)[0])[:40] in text
+        assert sentences.not_tested_part(report.untested[0])[:40] in text
     assert "Incomplete" in html.render(report)
 
 
@@ -118,6 +126,33 @@ def test_it_is_annotated_where_the_payload_is(tmp_path: Path) -> None:
 
     assert (first.level, first.file, first.line) == ("error", "payloads.py", 12)
     assert "no environment could write it: NameError: x" in first.message
+
+
+def test_all_that_is_made_of_a_report_walks_its_cells_for_it_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    walked = []
+
+    def find(report: Report) -> tuple[Untested, ...]:
+        walked.append(report)
+        return original(report)
+
+    original = untested.find
+    monkeypatch.setattr(untested, "find", find)
+    report = replace(NOWHERE)
+
+    for form in FORMATS.values():
+        "".join(form.pieces(report))
+    list(of_report(report, Places(tmp_path, tmp_path), rest="the report"))
+    with pytest.raises(UsageError):
+        exit_code(report, strict=False)
+
+    assert len(walked) == 1
+
+
+def test_a_report_with_other_cells_is_walked_anew() -> None:
+    assert NOWHERE.untested
+    assert replace(NOWHERE, cells=FINE).untested == ()
 
 
 def test_a_break_is_still_a_finding() -> None:

@@ -23,7 +23,6 @@ from memory_matrix.report.model import (
     failing,
     failing_suite,
 )
-from memory_matrix.report.untested import untested
 from memory_matrix.report.visible import SENTENCE, counted, visible
 
 MOST_WORST = 3
@@ -132,7 +131,7 @@ def verdict(report: Report) -> Verdict:
 def _end(report: Report) -> tuple[str, str, str]:
     if failing(report) or failing_suite(report) or report.missing:
         return "fails", "✗", "Fails"
-    if broken_suite(report) or sentences.missing(report) or untested(report):
+    if broken_suite(report) or sentences.missing(report) or report.untested:
         return "unsure", "!", "Incomplete"
     outcomes: set[Outcome | SuiteOutcome] = {each.outcome for each in report.cells}
     if outcomes | {each.outcome for each in report.suite} <= {"skipped", "not-offered"}:
@@ -165,7 +164,7 @@ def _alarms(report: Report) -> Iterator[Alarm]:
         )
     if unavailable := sentences.missing(report):
         yield Alarm(unavailable, tuple(_unavailable(report)))
-    if left := untested(report):
+    if left := report.untested:
         yield Alarm(
             f"{sentences.not_tested(report)} All of their cells were skipped.",
             [(each.name, sentences.not_tested_part(each)) for each in left],
