@@ -89,7 +89,9 @@ class RedisIsolation:
         return Place(self.url, f"mm{self._token}:{new_token(4)}:")
 
     def leave(self, place: Place) -> list[str]:
-        """Remove what the test made; return the keys outside its prefix, if nobody else can have made them.
+        """Remove what the test made; return what is outside its prefix, if nobody else can have made it.
+
+        That is keys, and search indexes by their names.
 
         Raises:
             UnavailableError: the server is gone.
@@ -98,16 +100,17 @@ class RedisIsolation:
         with _told():
             if not self.exclusive:
                 if self.owned:
-                    self._remove(f"{place.prefix}*")
+                    self._remove(place.prefix)
                 return []
+            indexes = self._indexes()  # which go with the keys that they are of
             keys, _ = self.client.pipeline(transaction=False).keys("*").flushdb().execute()
-        return sorted(
-            key.decode(errors="backslashreplace") for key in keys if not key.startswith(own)
-        )
+        foreign = [key for key in keys if not key.startswith(own)]
+        foreign += [b"the index " + name for name in indexes if not name.startswith(own)]
+        return sorted(each.decode(errors="backslashreplace") for each in foreign)
 
     def clean(self) -> None:
-        """Remove all keys that this run made on a server given by URL."""
-        self._remove(f"mm{self._token}:*")
+        """Remove all keys and search indexes that this run made on a server given by URL."""
+        self._remove(f"mm{self._token}:")
 
     def close(self) -> None:
         """Let others have the database, and close the connection. Nothing where the server is gone."""
@@ -131,10 +134,28 @@ class RedisIsolation:
         self.exclusive = False
         self.url = with_database(self._server, last)
 
-    def _remove(self, pattern: str) -> None:
-        found = self.client.scan_iter(match=pattern, count=_BATCH)
+    def _remove(self, prefix: str) -> None:
+        for name in self._indexes():
+            if name.startswith(prefix.encode()):
+                self.client.execute_command("FT.DROPINDEX", name)
+        found = self.client.scan_iter(match=f"{prefix}*", count=_BATCH)
         while batch := list(islice(found, _BATCH)):
             self.client.unlink(*batch)
+
+    def _indexes(self) -> list[bytes]:
+        """Return the names of all search indexes."""
+        return list(self.client.execute_command("FT._LIST")) if self._searches else []
+
+    @cached_property
+    def _searches(self) -> bool:
+        """Whether the server has search indexes, and lets them be seen."""
+        from redis.exceptions import ResponseError
+
+        try:
+            self.client.execute_command("FT._LIST")
+        except ResponseError:
+            return False
+        return True
 
     def _refuse_data(self) -> None:
         foreign = self.client.eval(_FIRST_LOOK, 1, f"mm{self._token}:looked")

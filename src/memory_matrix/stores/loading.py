@@ -55,7 +55,7 @@ class StoreUnderTest:
 
     @property
     def own_database(self) -> bool:
-        """Whether it needs a Postgres database of its own for each case, where a schema is not enough."""
+        """Whether a Postgres schema, or any database of a Redis, is not enough for it."""
         return bool(getattr(self.adapter, "own_database", False))
 
     def offers(self, call: str, *options: str) -> bool:

@@ -6,7 +6,8 @@ policy. Its calls may be plain or `async`; what it leaves out is not offered, an
 are reported so. The smallest adapter has `policy`, `needs`, `open`, `append` and `read`. In `refusals` it
 names the errors that the store's callers are meant to know, where those are not ValueError, TypeError and
 LookupError: an error of any other kind is a finding. `takes_serializer = True` says that it can be opened
-with any serializer, `own_database = True` that it needs a Postgres database of its own for each case.
+with any serializer, `own_database = True` that it needs a Postgres database of its own for each case, or
+the first database of a Redis, where search indexes are.
 
     open(env)                                            -> a new store object on the servers of `env`
 

@@ -115,11 +115,12 @@ class _Bytes:
 
 def _facilities(worker: Worker, parameter: StoreParameter) -> Facilities:
     sources: dict[Kind, str] = dict(parameter.sources)
+    alone = parameter.store.own_database
     return Facilities(
         worker.servers,
         sources,
         postgres=worker.postgres(sources["postgres"]) if "postgres" in sources else None,
-        redis=worker.redis(sources["redis"]) if "redis" in sources else None,
+        redis=None if "redis" not in sources else worker.redis(sources["redis"], own_server=alone),
     )
 
 

@@ -27,7 +27,7 @@ class Worker:
             self._stack.callback(host.close)
         self._host = host
         self._postgres: dict[str, PostgresIsolation] = {}
-        self._redis: dict[str, RedisIsolation] = {}
+        self._redis: dict[tuple[str, bool], RedisIsolation] = {}
 
     @cached_property
     def servers(self) -> Servers:
@@ -57,26 +57,34 @@ class Worker:
             self._postgres[source] = made
         return self._postgres[source]
 
-    def redis(self, source: str) -> RedisIsolation:
+    def redis(self, source: str, *, own_server: bool = False) -> RedisIsolation:
         """Return what makes prefixes on that server, in a database of this worker's own.
+
+        With `own_server` in the first database of a server of this worker's own, where search indexes
+        are; on a server given by URL all the same in the one that the URL names.
 
         Raises:
             ServerError: the server cannot be had.
             UnavailableError: it does not answer.
             UsageError: it was given by URL and holds data.
         """
-        if source not in self._redis:
+        key = (source, own_server)
+        if key not in self._redis:
             server = self._claimed("redis", source)
+            url, shared = server.url, True
+            if own_server and server.owned:
+                private = self.servers.private("redis", source)
+                url, shared = self._stack.enter_context(private).url, False
             made = RedisIsolation(
-                server.url,
+                url,
                 owned=server.owned,
-                shared=True,
+                shared=shared,
                 token=self._host.token,
                 may_hold_data=self.options.may_hold_data,
             )
             self._stack.callback(made.close)
-            self._redis[source] = made
-        return self._redis[source]
+            self._redis[key] = made
+        return self._redis[key]
 
     def close(self) -> None:
         """Close all connections; where this process serves the servers, end them."""

@@ -157,6 +157,8 @@ def test_iso_two_schemas_or_databases(memory: Memory) -> None:
         stores = {"one": memory, "other": memory.next_door()}
         _stores_stay_apart(stores, "the store in schema")
     if "redis" in memory.tested.needs:
+        if memory.tested.own_database:
+            memory.not_offered("the store needs the first database of a Redis")
         first, _ = memory.on_own_server("redis")
         second = first.another(redis_url=with_database(str(first.env.redis_url), 1))
         _stores_stay_apart({"0": first, "1": second}, "the store in database")
