@@ -199,7 +199,7 @@ def add_report_options(command: argparse.ArgumentParser) -> None:
     """Add what says where the report goes, and what fails the run."""
     group = command.add_argument_group("report")
     group.add_argument(
-        "--report-dir", type=Path, default=Path("memory-matrix-report"), metavar="DIR",
+        "--report-dir", type=report_folder, default="memory-matrix-report", metavar="DIR",
         help="where the report's files go (default: %(default)s)",
     )  # fmt: skip
     more = [name for name in FORMATS if name not in ALWAYS]
@@ -246,6 +246,19 @@ def add_comparing(group: argparse._ActionsContainer) -> None:
         "--history", type=history, metavar="FILE",
         help="add a line of JSON with the numbers of this run to this file",
     )  # fmt: skip
+
+
+def report_folder(text: str) -> Path:
+    """Return the path `text`, to which reports can be written.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    from memory_matrix.report.files import check_folder
+
+    path = Path(text)
+    check_folder(path)
+    return path
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report.appending import append_whole
 from memory_matrix.report.baseline import Changes, cell_changes, suite_changes
 from memory_matrix.report.decoding import Decoder, MalformedError, decoder
+from memory_matrix.report.files import why_not
 from memory_matrix.report.grouping import unavailable
 from memory_matrix.report.model import Report
 
@@ -119,11 +120,10 @@ def _check_writable(path: Path) -> None:
 
 
 def _check_folder(path: Path) -> None:
-    there = next(each for each in path.absolute().parents if each.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
+    if problem := why_not(path.parent):
         raise UsageError(
-            f"The history {str(path)!r} cannot be made in {str(there)!r}; name a file in a folder"
-            " that can be written to."
+            f"The history {str(path)!r} cannot be made: {problem}; name a file in a folder that can"
+            " be written to."
         )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_matrix import __version__, cli
-from memory_matrix.commands import plan
+from memory_matrix.commands import modules, plan
 from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
 
 COMMANDS = ("compat", "merge", "plan", "report", "suite")
@@ -218,6 +218,47 @@ def test_what_stops_a_command_becomes_an_exit_code_and_a_sentence(
 
     assert cli.main(["plan"]) == code
     assert capsys.readouterr().err.startswith(f"memory-matrix: {said}")
+
+
+REPORTING = (
+    ["run"],
+    ["compat"],
+    ["compat", "write", "--shard", "1/2"],
+    ["compat", "read", "--shard", "1/2"],
+    ["suite"],
+    ["suite", "--shard", "1/2"],
+    ["merge"],
+)
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["default", "given"])
+@pytest.mark.parametrize("arguments", REPORTING, ids=" ".join)
+def test_a_report_folder_that_cannot_be_written_is_refused_before_the_command_is_called(
+    arguments: list[str],
+    given: bool,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def call(_: object) -> int:
+        raise AssertionError("it was started")
+
+    for module in modules():
+        monkeypatch.setattr(module, "call", call)
+    name = "taken/below" if given else "memory-matrix-report"
+    (folder / name.partition("/")[0]).write_text("mine")
+
+    assert cli.main([*arguments, *(["--report-dir", name] if given else [])]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"memory-matrix: error: No report can be written to {name!r}: ")
+    assert said.count("\n") == 1
+
+
+def test_every_command_that_writes_reports_is_among_those_that_refuse() -> None:
+    commands = cli.parser()._subparsers._group_actions[0].choices
+    taking = {name for name, each in commands.items() if "--report-dir" in each.format_help()}
+
+    assert taking == {each[0] for each in REPORTING}
 
 
 @pytest.mark.parametrize("under_github", [False, True])

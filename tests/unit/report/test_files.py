@@ -109,6 +109,51 @@ def test_a_folder_without_permission_is_named(sample: Report, tmp_path: Path) ->
     tmp_path.chmod(0o700)
 
 
+def _taken(folder: Path) -> None:
+    folder.write_text("mine")
+
+
+def _closed(folder: Path) -> None:
+    folder.mkdir(mode=0o500)
+
+
+@pytest.mark.parametrize(
+    ("make", "below", "why"),
+    [
+        (_taken, "", "'.*place' is no folder"),
+        (_taken, "a/b", "'.*place' is no folder"),
+        (lambda folder: folder.symlink_to("nowhere"), "", "'.*place' is no folder"),
+        (lambda folder: folder.symlink_to(folder), "a", "'.*place' is no folder|Too many levels"),
+        (Path.mkdir, "x" * 300, "File name too long"),
+        pytest.param(
+            _closed, "a/b", "'.*place' may not be written to",
+            marks=pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere"),
+        ),
+    ],
+    ids=["a file", "below a file", "link to nothing", "endless link", "long name", "no right to"],
+)  # fmt: skip
+def test_where_no_report_can_be_written_is_known_before_there_is_one(
+    make: Callable[[Path], None], below: str, why: str, sample: Report, tmp_path: Path
+) -> None:
+    place = tmp_path / "place"
+    make(place)
+
+    with pytest.raises(UsageError, match=rf"'{place / below}': .*({why}).*--report-dir"):
+        files.check_folder(place / below)
+    with pytest.raises(MemoryMatrixError):
+        files.write(sample, place / below)
+
+
+@pytest.mark.parametrize("below", ["", "made", "a/b/c", "a/../b"])
+def test_a_folder_that_can_be_made_is_not_made_before_there_is_a_report(
+    below: str, sample: Report, tmp_path: Path
+) -> None:
+    files.check_folder(tmp_path / below)
+
+    assert not list(tmp_path.iterdir())
+    assert files.write(sample, tmp_path / below)
+
+
 def test_a_folder_in_the_place_of_a_report_is_named(sample: Report, tmp_path: Path) -> None:
     (tmp_path / "report.json").mkdir()
     with pytest.raises(MemoryMatrixError, match="cannot be written"):

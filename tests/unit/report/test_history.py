@@ -123,7 +123,7 @@ def test_a_history_that_may_not_be_written_is_refused_before_the_run(path: Path)
 
 def test_a_history_cannot_be_made_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be made in"):
+    with pytest.raises(UsageError, match="is no folder"):
         check(tmp_path / "file" / "history.jsonl")
 
 
