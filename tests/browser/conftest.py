@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
+UNFOLD = """which => Promise.all([...document.querySelectorAll(`:is(${which}):not([open])`)].map(
+  (each) => new Promise((filled) => {
+    each.addEventListener("toggle", filled, { once: true });
+    each.open = true;
+  }))).then(() => {})"""
+
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
@@ -74,6 +80,10 @@ class Opened:
         self.page.locator(f"select[name={name}]").select_option(value)
         self.page.wait_for_url(f"**{name}={value}**")
 
+    def unfold(self, which: str = "details") -> None:
+        """Open all that is folded, and wait until it is filled, which follows a task later."""
+        self.page.evaluate(UNFOLD, which)
+
     def field(self, writer: str, reader: str) -> str:
         """Return the text of the field of a pair."""
         heads = self.page.locator("#heatmap thead tr").last.locator("th").all_inner_texts()
@@ -81,6 +91,14 @@ class Opened:
             has=self.page.get_by_role("rowheader", name=writer, exact=True)
         )
         return row.locator("td").nth(heads.index(reader) - 1).inner_text()
+
+
+@pytest.fixture(scope="session")
+def expect(chromium: str) -> Callable[..., Any]:
+    """Playwright's: waits for what a page comes to in a task after the one that a test began."""
+    from playwright.sync_api import expect
+
+    return expect
 
 
 @pytest.fixture
