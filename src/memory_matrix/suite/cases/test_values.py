@@ -359,12 +359,11 @@ def _kinds_are_as_declared(memory: Memory, *kinds: str) -> None:
     refused = [value for kind in kinds if answers[kind] == "refuse" for value in KINDS[kind]]
     taken = [(kind, value) for kind in kinds if answers[kind] != "refuse" for value in KINDS[kind]]
     seen: list[dict[str, Any]] = [{} for _ in taken]
-    for way in ways(memory, "metadata"):
-        if refused:
-            are_refused(way, [_holding(value) for value in refused], "metadata with such a value")
-        if taken:
-            way.write([_holding(value) for _, value in taken])
-            _are_kept_as_declared(way, taken, seen)
+    for way in ways(memory, "metadata") if refused else []:
+        are_refused(way, [_holding(value) for value in refused], "metadata with such a value")
+    for way in ways(memory, "metadata") if taken else []:
+        way.write([_holding(value) for _, value in taken])
+        _are_kept_as_declared(way, taken, seen)
     for (_, value), by_call in zip(taken, seen, strict=True):
         _all_alike(f"{value!r}", by_call)
 
