@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from memory_matrix.stores.outside import execute
 from memory_matrix.stores.protocol import RawRow, StoreEnv
 from memory_matrix.stores.requiring import required
 
@@ -39,14 +40,6 @@ def refusals() -> tuple[type[Exception], ...]:
     names = ("OperationalError", "ReadOnlySqlTransaction")
     own = (required(PROJECT, "psycopg.errors", name) for name in names)
     return (ValueError, TypeError, LookupError, *own)
-
-
-def execute(env: StoreEnv, statement: str, *parameters: Any) -> list[Any]:
-    """Run SQL in the store's schema, on a connection of its own; return the rows."""
-    connect = required(PROJECT, "psycopg", "connect")
-    with connect(env.postgres_dsn, autocommit=True, application_name="outside") as connection:
-        cursor = connection.execute(statement, parameters or None)
-        return list(cursor.fetchall()) if cursor.description else []
 
 
 def rows(env: StoreEnv, tables: Sequence[str], column: str, key: str) -> list[RawRow]:

@@ -7,8 +7,9 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from typing import Any
 
-from memory_matrix.stores.langgraph.connections import PROJECT, Opened, execute, refusals, rows
+from memory_matrix.stores.langgraph.connections import PROJECT, Opened, refusals, rows
 from memory_matrix.stores.langgraph.savers import open_pool
+from memory_matrix.stores.outside import execute, hnsw_indexes
 from memory_matrix.stores.policy import Policy
 from memory_matrix.stores.protocol import Compare, Filter, Page, RawRow, Record, Scope, StoreEnv
 from memory_matrix.stores.requiring import offered, required
@@ -72,12 +73,7 @@ class _Store:
 
     def indexes(self, store: Open | AsyncOpen) -> list[str]:
         """Return the names of the vector indexes."""
-        found = execute(
-            store.env,
-            "SELECT indexname FROM pg_indexes WHERE schemaname = %s AND indexdef LIKE '%% USING hnsw %%'",
-            store.env.schema,
-        )
-        return [name for (name,) in found]
+        return hnsw_indexes(store.env)
 
     def raw_rows(self, store: Open | AsyncOpen, scope: Scope) -> list[RawRow]:
         """Return the rows of the items of a namespace; their vectors go with them."""
