@@ -8,6 +8,8 @@ all the same.
 from __future__ import annotations
 
 import secrets
+import socket
+import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -130,6 +132,7 @@ def refusals(image: str) -> Iterator[None]:
     try:
         yield
     except (DockerException, RequestException) as error:
+        _close_left_open(error)
         explanation = getattr(error, "explanation", None) or error
         raise UnavailableError(
             f"The Docker engine cannot run {image}: {shortened(explanation)}."
@@ -169,9 +172,21 @@ def ask_engine(images: Iterable[str], *, timeout: float) -> EngineAnswer:
 
 
 def _no_answer(error: Exception) -> UnavailableError:
+    _close_left_open(error)
     return UnavailableError(
         f"{NO_ENGINE} ({shortened(error, 160)}): start one, or name a `wheel:` source instead."
     )
+
+
+def _close_left_open(error: BaseException | None) -> None:
+    """Close the sockets that the client could not connect, which it leaves to the collector."""
+    while error is not None:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            of_client = str(frame.f_globals.get("__name__")).startswith("docker.")
+            for value in frame.f_locals.values() if of_client else ():
+                if isinstance(value, socket.socket):
+                    value.close()
+        error = error.__cause__ or error.__context__
 
 
 def _has(client: Any, image: str) -> bool:
