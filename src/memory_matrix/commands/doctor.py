@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_matrix.commands.options import Commands, Parser, command
-from memory_matrix.errors import UnavailableError
+from memory_matrix.commands.preparing import in_ci
+from memory_matrix.errors import UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from memory_matrix.doctor.model import Check, Diagnosis
@@ -18,7 +19,9 @@ Nothing is started, built, fetched or written. A server given by URL is asked fo
 
 exit codes:
   0  all is there that the matrix needs, or that a run gets by itself (wheels, images, packages)
-  3  something is not: an interpreter, the Docker engine, a server given by URL, a sound matrix file
+  2  the matrix file or the command line is wrong
+  3  something is not there: the Docker engine, a server given by URL, an interpreter; where some
+     interpreters alone are missing only if CI is set, since a run at home leaves these out
 
 examples:
   memory-matrix doctor
@@ -50,29 +53,40 @@ def call(options: argparse.Namespace) -> int:
     from memory_matrix.doctor.diagnosing import diagnose
     from memory_matrix.environments.cache import default_cache
 
-    diagnosis = diagnose(options.config, Path.cwd(), default_cache())
+    diagnosis = diagnose(options.config, Path.cwd(), default_cache(), strict=in_ci())
     if options.json:
         print(json.dumps(diagnosis.to_json(), indent=2))
     else:
         print("\n".join(_lines(diagnosis)))
+    if diagnosis.refused:
+        return UsageError.exit_code
     return 0 if diagnosis.is_ready else UnavailableError.exit_code
 
 
 def _lines(diagnosis: Diagnosis) -> Iterator[str]:
-    from memory_matrix.report.visible import counted
-
     width = max(len(_title(each)) for each in diagnosis.checks)
     for check in diagnosis.checks:
         yield from _about(check, width)
-    wanting = [each for each in diagnosis.checks if each.needed and each.state != "ok"]
     yield ""
+    yield _verdict(diagnosis)
+
+
+def _verdict(diagnosis: Diagnosis) -> str:
+    from memory_matrix.report.visible import counted
+
+    wanting = [each for each in diagnosis.checks if each.needed and each.state != "ok"]
+    left_out = [each for each in diagnosis.checks if each.excused]
     if wanting:
         count = f"{counted(len(wanting), 'thing')} {'is' if len(wanting) == 1 else 'are'}"
-        yield f"{count} in the way of a run: {'; '.join(map(_title, wanting))}."
-    elif diagnosis.matrix is None:
-        yield "No matrix here, and nothing is in the way of `memory-matrix compat` without one."
-    else:
-        yield "All that the matrix needs is there, or is got by the first run."
+        return f"{count} in the way of a run: {'; '.join(map(_title, wanting))}."
+    if left_out:
+        return (
+            f"A run here leaves out the environments of {'; '.join(map(_title, left_out))}. Where CI is"
+            " set, or with --strict, it ends with exit code 3 instead."
+        )
+    if diagnosis.matrix is None:
+        return "No matrix here, and nothing is in the way of `memory-matrix compat` without one."
+    return "All that the matrix needs is there, or is got by the first run."
 
 
 def _about(check: Check, width: int) -> Iterator[str]:

@@ -138,7 +138,12 @@ def suite_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def is_strict(options: argparse.Namespace) -> bool:
     """Say whether what cannot be had fails the run; where CI is set it does."""
-    return bool(os.environ.get("CI")) if options.strict is None else options.strict
+    return in_ci() if options.strict is None else options.strict
+
+
+def in_ci() -> bool:
+    """Say whether this is a machine of CI."""
+    return bool(os.environ.get("CI"))
 
 
 def shown_progress(options: argparse.Namespace) -> Progress:

@@ -57,18 +57,22 @@ class _Task:
         return Check(self.what, "problem", found, advice, needed=self.needed)
 
 
-def diagnose(config: Path | None, start: Path, cache: Path) -> Diagnosis:
-    """Return what there is for the matrix file `config`, or that which is found from `start` on."""
+def diagnose(config: Path | None, start: Path, cache: Path, *, strict: bool = False) -> Diagnosis:
+    """Return what there is for the matrix file `config`, or that which is found from `start` on.
+
+    `strict` says whether a run here would be.
+    """
     path, matrix, error = _matrix(config, start)
     runner = Runner()
     deadline = time.monotonic() + LONGEST
     try:
-        tasks = _tasks(matrix, cache, runner)
+        tasks = _tasks(matrix, cache, runner, strict=strict)
         checks = [check for task in tasks for check in task.ended(deadline)]
     finally:
         runner.stop()
     shown = None if path is None else str(path)
-    return Diagnosis(shown, (needs.check_matrix(path, matrix, error), *checks))
+    of_matrix = needs.check_matrix(path, matrix, error)
+    return Diagnosis(shown, (of_matrix, *checks), refused=error is not None)
 
 
 def _matrix(
@@ -81,12 +85,12 @@ def _matrix(
         return None, None, error
 
 
-def _tasks(matrix: Matrix | None, cache: Path, runner: Runner) -> list[_Task]:
+def _tasks(matrix: Matrix | None, cache: Path, runner: Runner, *, strict: bool) -> list[_Task]:
     servers = sources(EMBEDDED, Path()) if matrix is None else matrix.servers
     images = [each for each in servers if each.form == "image"]
     checked = [_Task(each.text, partial(needs.check_server, each, cache)) for each in servers]
     return [
-        _Task("interpreters", lambda: _pythons(matrix, runner)),
+        _Task("interpreters", lambda: _pythons(matrix, runner, strict=strict)),
         _Task("uv", lambda: machine.check_uv(runner)),
         _Task("Docker engine", lambda: machine.check_engine(images), needed=bool(images)),
         _Task("user for Postgres", lambda: machine.check_user(servers)),
@@ -95,7 +99,7 @@ def _tasks(matrix: Matrix | None, cache: Path, runner: Runner) -> list[_Task]:
     ]
 
 
-def _pythons(matrix: Matrix | None, runner: Runner) -> Iterator[Check]:
+def _pythons(matrix: Matrix | None, runner: Runner, *, strict: bool) -> Iterator[Check]:
     yield from machine.check_pythons(runner)
     if matrix is not None:
-        yield from needs.check_wanted_pythons(matrix, runner)
+        yield from needs.check_wanted_pythons(matrix, runner, strict=strict)

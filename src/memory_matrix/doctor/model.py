@@ -21,6 +21,8 @@ class Check:
     """What to do; empty where there is nothing to be done."""
     needed: bool = False
     """Whether the matrix cannot run as it is, for want of it."""
+    excused: bool = False
+    """Whether a run here only leaves out the environments that need it; a strict run does not."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Diagnosis:
     matrix: str | None
     """The matrix file; None where there is none, or none that can be read."""
     checks: tuple[Check, ...]
+    refused: bool = False
+    """Whether there is a matrix file that cannot be read, or that is wrong."""
 
     @property
     def is_ready(self) -> bool:

@@ -34,21 +34,33 @@ def check_matrix(path: Path | None, matrix: Matrix | None, error: UsageError | N
     )
 
 
-def check_wanted_pythons(matrix: Matrix, runner: Runner) -> Iterator[Check]:
-    """Yield a check for each interpreter that the matrix names and this machine has not."""
-    for python in dict.fromkeys(each.python for each in matrix.environments):
-        if python == CURRENT_PYTHON:
-            continue
-        try:
-            find(python, runner=runner)
-        except UnavailableError:
-            yield Check(
-                f"Python {python}", "missing", "the matrix names it",
-                f"`uv python install {python}`, or run with --download-pythons"
-                if python[0].isdigit()
-                else "correct its path in the matrix file",
-                needed=True,
-            )  # fmt: skip
+def check_wanted_pythons(matrix: Matrix, runner: Runner, *, strict: bool) -> Iterator[Check]:
+    """Yield a check for each interpreter that the matrix names and this machine has not.
+
+    As in a run, one that is missing alone is excused unless that is `strict`.
+    """
+    wanted = dict.fromkeys(each.python for each in matrix.environments)
+    missing = [each for each in wanted if not _has_python(each, runner)]
+    needed = strict or len(missing) == len(wanted)
+    for python in missing:
+        yield Check(
+            f"Python {python}", "missing",
+            "the matrix names it" if needed else "a run here leaves its environments out",
+            f"`uv python install {python}`, or run with --download-pythons"
+            if python[0].isdigit()
+            else "correct its path in the matrix file",
+            needed=needed, excused=not needed,
+        )  # fmt: skip
+
+
+def _has_python(python: str, runner: Runner) -> bool:
+    if python == CURRENT_PYTHON:
+        return True
+    try:
+        find(python, runner=runner)
+    except UnavailableError:
+        return False
+    return True
 
 
 def check_server(source: ServerSource, cache: Path) -> Iterator[Check]:

@@ -72,10 +72,46 @@ def test_what_the_matrix_needs_and_is_missing_is_said_with_what_to_do(project: P
     assert "s3cret" not in shown.stdout + shown.stderr
 
 
+@pytest.mark.parametrize("ci", ["", "true"], ids=["home", "CI"])
+@pytest.mark.parametrize(
+    "pythons", [("current", "3.12.77"), ("3.11.77", "3.12.77")], ids=["one is missing", "all are missing"]
+)
+def test_a_missing_interpreter_is_in_the_way_where_it_is_in_that_of_a_run(
+    pythons: tuple[str, str], ci: str, project: Project
+):
+    old, new = pythons
+    project.write(
+        "memory-matrix.toml",
+        f"""
+        [[environment]]
+        name = "old"
+        python = "{old}"
+        [[environment]]
+        name = "new"
+        python = "{new}"
+        [compat]
+        serializers = ["json"]
+        payloads = ["payloads.py"]
+        [servers]
+        """,
+    )
+    project.write("payloads.py", "def payload_text():\n    return 'a'\n")
+    project.environ["CI"] = ci
+
+    done = project.run("doctor")
+    run = project.run("compat", "-q")
+
+    assert done.code == run.code
+    assert ("are in the way" in done.stdout or "is in the way" in done.stdout) is (run.code != 0)
+    assert "uv python install 3.12.77" in done.stdout
+    if run.code == 0:
+        assert "leaves out the environments of Python 3.12.77" in done.stdout
+
+
 def test_a_wrong_matrix_is_said_and_the_rest_all_the_same(project: Project):
     project.write("memory-matrix.toml", '[[environment]]\nname = "a"\npyton = "3.11"\n')
     code, _, checks = diagnosed(project)
-    assert code == 3
+    assert code == 2
     assert "pyton" in checks["matrix"]["found"]
     assert checks["uv"]["state"] == "ok"
 

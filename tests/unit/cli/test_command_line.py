@@ -220,6 +220,19 @@ def test_what_stops_a_command_becomes_an_exit_code_and_a_sentence(
     assert capsys.readouterr().err.startswith(f"memory-matrix: {said}")
 
 
+@pytest.mark.parametrize("command", ["run", "compat", "suite", "plan", "merge", "doctor"])
+@pytest.mark.parametrize("text", [None, "x = 1", "[[environment"], ids=["none", "wrong", "no TOML"])
+def test_a_matrix_file_that_cannot_be_read_is_bad_input_to_every_command(
+    command: str, text: str | None, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text is not None:
+        (folder / "other.toml").write_text(text)
+
+    assert cli.main([command, "-c", "other.toml"]) == 2
+    said = capsys.readouterr()
+    assert "other.toml" in said.out + said.err
+
+
 REPORTING = (
     ["run"],
     ["compat"],

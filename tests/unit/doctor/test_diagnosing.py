@@ -63,7 +63,7 @@ def test_a_matrix_that_cannot_be_read_is_needed(tmp_path: Path, text: str | None
     if text is not None:
         path.write_text(text, encoding="utf-8")
     found = diagnose(path, tmp_path, tmp_path)
-    assert not found.is_ready
+    assert (found.is_ready, found.refused) == (False, True)
     assert (found.checks[0].what, found.checks[0].state) == ("matrix", "problem")
 
 

@@ -30,12 +30,24 @@ def test_a_sound_matrix_a_missing_one_and_a_wrong_one():
     assert (wrong.state, wrong.needed, "2 errors" in wrong.found) == ("problem", True, True)
 
 
-def test_each_interpreter_that_is_missing_is_needed_and_named_once():
-    found = check_wanted_pythons(environments("current", "3.99", "3.99", "/no/python"), Runner())
-    assert [(each.what, each.state, each.needed) for each in found] == [
-        ("Python 3.99", "missing", True),
-        ("Python /no/python", "missing", True),
+@pytest.mark.parametrize(
+    ("pythons", "strict", "needed"),
+    [
+        (("current", "3.99", "3.99", "/no/python"), True, True),
+        (("current", "3.99", "3.99", "/no/python"), False, False),
+        (("3.99", "/no/python"), False, True),
+    ],
+    ids=["strict", "others are there", "no other is there"],
+)
+def test_each_interpreter_that_is_missing_is_named_once_and_needed_as_a_run_needs_it(
+    pythons: tuple[str, ...], strict: bool, needed: bool
+):
+    found = list(check_wanted_pythons(environments(*pythons), Runner(), strict=strict))
+    assert [(each.what, each.state, each.needed, each.excused) for each in found] == [
+        ("Python 3.99", "missing", needed, not needed),
+        ("Python /no/python", "missing", needed, not needed),
     ]
+    assert all(each.advice for each in found)
 
 
 @pytest.mark.parametrize(
