@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from memory_matrix.matrix.read import read
 from memory_matrix.toml import tomllib
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +45,12 @@ class Fault:
             if self.setting:
                 yield self.setting["store"], release, "passed" if mended else "failed"
 
+    def environment(self, release: str) -> str:
+        """Return the name of the one environment of the matrix that pins a release of the library."""
+        pinned = f"{self.library}=={release}"
+        (name,) = (name for name, packages in pins(self.matrix).items() if pinned in packages)
+        return name
+
 
 @dataclass(frozen=True)
 class SuiteRun:
@@ -58,10 +66,9 @@ class SuiteRun:
 
     def arguments(self) -> list[str]:
         """Return what follows `memory-matrix`."""
-        expected = [each for fault in self.faults for each in fault.expected()]
         terms = [
-            *(f"store=*:{store}" for store, _, _ in expected),
-            *(f"environment=*=={release}" for _, release, _ in expected),
+            *(f"store=*:{store}" for fault in self.faults for store, _, _ in fault.expected()),
+            *(f"environment={name}" for fault in self.faults for name in _environments(fault)),
             *(f"case={fault.case}" for fault in self.faults),
         ]
         selection = " ".join(dict.fromkeys(terms))
@@ -70,16 +77,12 @@ class SuiteRun:
     def problems(self, report: Mapping[str, Any]) -> Iterator[str]:
         """Yield what came otherwise than expected."""
         found = {
-            (
-                each["store"].rpartition(":")[2],
-                each["environment"].rpartition("==")[2],
-                each["case"],
-            ): each
+            (each["store"].rpartition(":")[2], each["environment"], each["case"]): each
             for each in report["suite"]
         }
         for fault in self.faults:
             for store, release, outcome in fault.expected():
-                result = found.get((store, release, fault.case))
+                result = found.get((store, fault.environment(release), fault.case))
                 if result is None:
                     yield f"{store} {release} {fault.case}: it was not run"
                 elif result["outcome"] != outcome or (
@@ -93,11 +96,17 @@ def faults() -> list[Fault]:
     return [Fault(**each) for each in tomllib.loads(TABLE.read_text(encoding="utf-8"))["fault"]]
 
 
+@cache
+def pins(matrix: str) -> Mapping[str, tuple[str, ...]]:
+    """Return what each environment of a matrix has, by its name."""
+    return {each.name: each.packages for each in read(ROOT / "matrix" / matrix).environments}
+
+
 def runs() -> list[SuiteRun]:
-    """Return the runs that the table takes: one for each matrix and set of its releases."""
+    """Return the runs that the table takes: one for each matrix and set of its environments."""
     rows: dict[tuple[str, ...], list[Fault]] = {}
     for each in faults():
-        rows.setdefault((each.matrix, *each.outcomes), []).append(each)
+        rows.setdefault((each.matrix, *_environments(each)), []).append(each)
     return [SuiteRun(found[0].matrix, tuple(found)) for found in rows.values()]
 
 
@@ -119,6 +128,10 @@ def page(text: str, rows: Sequence[Fault]) -> str:
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table(rows)}\n{END}{after}"
+
+
+def _environments(row: Fault) -> list[str]:
+    return [row.environment(release) for release in row.outcomes]
 
 
 def _what(row: Fault) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def test_an_adapter_without_its_library_says_what_to_install(store: str) -> None
     assert said.startswith(f"{store}: ")
     assert said.count("cannot be imported") == 1
     assert "to the environment's packages." in said
-    assert "langgraph-checkpoint-postgres" in said or "openai-agents[" in said
+    assert re.search(r"add a [\w-]+(\[\w+\])? that has it", said)
 
 
 def test_what_a_release_has_is_given() -> None:
@@ -64,7 +65,7 @@ def test_every_store_and_release_of_the_table_is_in_its_matrix() -> None:
     for run in runs():
         matrix = read(ROOT / "matrix" / run.matrix)
         named = {store.rpartition(":")[2] for store in matrix.suite.stores}
-        releases = {each.name.rpartition("==")[2] for each in matrix.environments}
+        environments = {each.name for each in matrix.environments}
         for fault in run.faults:
             assert {store for store, _, _ in fault.expected()} <= named
-            assert {*fault.outcomes} <= releases
+            assert {fault.environment(release) for release in fault.outcomes} <= environments
