@@ -1,0 +1,168 @@
+"""The adapter for `PostgresChatMessageHistory`, on one connection as the library takes it.
+
+A session's id has to be a UUID there, and is made of the scope's session: what cases find of odd ids holds
+of no more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from memory_matrix.stores.outside import execute
+from memory_matrix.stores.policy import Policy
+from memory_matrix.stores.protocol import Message, NotOffered, RawRow, Scope, StoreEnv
+from memory_matrix.stores.requiring import required
+from memory_matrix.stores.tables import rows
+
+PROJECT = "langchain-postgres"
+TABLE = "chat_history"
+
+_CLASSES = {
+    "user": "HumanMessage",
+    "assistant": "AIMessage",
+    "system": "SystemMessage",
+    "tool": "ToolMessage",
+}
+_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
+
+
+@dataclass
+class Opened:
+    """A connection, for histories that are made when they are used."""
+
+    connection: Any
+    env: StoreEnv
+    owned: bool
+    closed: bool = False
+
+
+class PostgresChatMessageHistory:
+    """One history object per call, all on one connection that is made as the documentation does."""
+
+    needs = ("postgres",)
+    policy = Policy(
+        non_string_keys="text",  # messages are JSON
+        value_kinds={"tuple": "plain"},
+        message_fields=("id", "role", "text", "metadata", "tool"),
+        connection="single",
+    )
+    autocommit = False
+
+    def __init__(self) -> None:
+        self._history = required(PROJECT, PROJECT.replace("-", "_"), "PostgresChatMessageHistory")
+        messages = "langchain_core.messages"
+        self._classes = {role: required(PROJECT, messages, _CLASSES[role]) for role in _CLASSES}
+        self._connect = required(PROJECT, "psycopg", "connect")
+        errors = ("OperationalError", "InterfaceError", "ReadOnlySqlTransaction")
+        own = (required(PROJECT, "psycopg.errors", name) for name in errors)
+        self.refusals = (ValueError, TypeError, LookupError, *own)
+
+    def open(self, env: StoreEnv) -> Opened:
+        """Return a connection of its own."""
+        return Opened(self.client(env), env, owned=True)
+
+    def client(self, env: StoreEnv, *, single: bool = True) -> Any:
+        """Return a connection: the library takes no pool."""
+        return self._connect(
+            env.postgres_dsn, autocommit=self.autocommit, connect_timeout=max(2, round(env.wait))
+        )
+
+    def open_with(self, env: StoreEnv, client: Any) -> Opened:
+        """Return histories on a connection of the caller's."""
+        return Opened(client, env, owned=False)
+
+    def client_works(self, client: Any) -> bool:
+        """Return whether the connection answers."""
+        return bool(client.execute("SELECT true").fetchone()[0])
+
+    def close_client(self, client: Any) -> None:
+        """Close the connection."""
+        client.close()
+
+    def setup(self, store: Opened) -> None:
+        """Make the table."""
+        self._history.create_tables(store.connection, TABLE)
+
+    def close(self, store: Opened) -> None:
+        """Close the connection.
+
+        Raises:
+            NotOffered: it was closed before; a history has no `close`.
+        """
+        if store.closed:
+            raise NotOffered("PostgresChatMessageHistory has no close of its own")
+        store.closed = True
+        if store.owned:
+            store.connection.close()
+
+    def append(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
+        """Add messages."""
+        self._of(store, scope).add_messages([self._written(each) for each in messages])
+
+    def read(self, store: Opened, scope: Scope) -> list[Message]:
+        """Return the messages."""
+        return [_message(each) for each in self._of(store, scope).get_messages()]
+
+    def replace(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
+        """Set the messages."""
+        self._of(store, scope).messages = [self._written(each) for each in messages]
+
+    def clear(self, store: Opened, scope: Scope) -> None:
+        """Delete the messages."""
+        self._of(store, scope).clear()
+
+    def tables(self, store: Opened) -> list[str]:
+        """Return the table of messages."""
+        return [TABLE]
+
+    def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
+        """Return the rows of a session."""
+        return rows(store.env, TABLE, {"session_id": _id(scope)})
+
+    def corrupt(self, store: Opened, scope: Scope, index: int) -> None:
+        """Let a message be of a type that there is not."""
+        broken = f"""
+            UPDATE {TABLE} SET message = '{{"type": "nothing", "data": {{}}}}' WHERE id =
+            (SELECT id FROM {TABLE} WHERE session_id = %s ORDER BY id LIMIT 1 OFFSET %s)
+        """  # noqa: S608 - own name
+        execute(store.env, broken, _id(scope), index)
+
+    def _of(self, store: Opened, scope: Scope) -> Any:
+        return self._history(TABLE, _id(scope), sync_connection=store.connection)
+
+    def _written(self, message: Message) -> Any:
+        more: dict[str, Any] = {}
+        if message.metadata:
+            more["metadata"] = dict(message.metadata)
+        if message.tool is not None:
+            more["tool"] = dict(message.tool)
+        named: dict[str, Any] = {"id": message.id, "additional_kwargs": more}
+        if message.role == "tool":
+            named["tool_call_id"] = str((message.tool or {}).get("call_id", ""))
+        return self._classes[message.role](message.text, **named)
+
+
+class AutocommitPostgresChatMessageHistory(PostgresChatMessageHistory):
+    """The same on a connection with autocommit, which no call leaves in a transaction."""
+
+    autocommit = True
+
+
+def _id(scope: Scope) -> Any:
+    """Return the session's name as a UUID; what is no name is left to the library to refuse."""
+    name: object = scope.session
+    return str(uuid5(NAMESPACE_URL, name)) if isinstance(name, str) else name
+
+
+def _message(found: Any) -> Message:
+    more = found.additional_kwargs
+    return Message(
+        role=_ROLES[found.type],
+        text=found.content,
+        id=found.id,
+        metadata=more.get("metadata", {}),
+        tool=more.get("tool"),
+    )
