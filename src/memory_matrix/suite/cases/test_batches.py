@@ -377,8 +377,7 @@ def _append_fails_then_works(times: int, memory: Memory) -> None:
     memory.say(SCOPE, "before")
     good = messages(["good"])
     for bad in bad_messages(memory, required=not _can_refuse(memory)).values():
-        for _ in range(times):
-            memory.attempt(partial(memory.append, SCOPE, [*good, bad, *good]))
+        _fail(partial(memory.append, SCOPE, [*good, bad, *good]), times)
     _fail_on_the_server(memory, times, partial(memory.append, SCOPE, good))
     texts = _soon(memory, "a read after failing batches", partial(memory.texts, SCOPE))
     _soon(memory, "a good batch after failing ones", lambda: memory.say(SCOPE, "after"))
@@ -388,8 +387,7 @@ def _append_fails_then_works(times: int, memory: Memory) -> None:
 def _put_fails_then_works(times: int, memory: Memory) -> None:
     good = record(memory, "good")
     for bad in bad_records(memory, required=not _can_refuse(memory)).values():
-        for _ in range(times):
-            memory.attempt(partial(memory.put_many, SCOPE, [good, bad]))
+        _fail(partial(memory.put_many, SCOPE, [good, bad]), times)
     _fail_on_the_server(memory, times, partial(memory.put_many, SCOPE, [good]))
     _soon(memory, "a good batch after failing ones", lambda: memory.put_many(SCOPE, [good]))
     expect_record(memory, "put after failing batches", SCOPE, good)
@@ -401,9 +399,14 @@ def _soon(memory: Memory, what: str, call: Callable[[], T]) -> T:
 
 def _fail_on_the_server(memory: Memory, times: int, write: Callable[[], Any]) -> None:
     with refusing(memory, SCOPE):
-        for _ in range(times if _can_refuse(memory) else 0):
-            with suppress(Exception):  # in what manner it fails is not the question here
-                write()
+        _fail(write, times if _can_refuse(memory) else 0)
+
+
+def _fail(write: Callable[[], Any], times: int = 1) -> None:
+    """Make a write that fails; in what manner is the question of other cases."""
+    for _ in range(times):
+        with suppress(Exception):
+            write()
 
 
 def _can_refuse(memory: Memory) -> bool:
@@ -528,19 +531,18 @@ def _refusals(memory: Memory) -> list[Named]:
     if memory.offers("append"):
         for what, message in bad_messages(memory, required=False).items():
             append = partial(memory.append, SCOPE, [message])
-            calls.append((f"an append with {what}", partial(memory.attempt, append)))
+            calls.append((f"an append with {what}", partial(_fail, append)))
     if memory.offers("put"):
         for what, bad in bad_records(memory, required=False).items():
             put = partial(memory.put, SCOPE, bad)
-            calls.append((f"a put with {what}", partial(memory.attempt, put)))
+            calls.append((f"a put with {what}", partial(_fail, put)))
     return [*calls, ("writes that the server refused", partial(_refused_by_server, memory))]
 
 
 def _refused_by_server(memory: Memory) -> None:
     with refusing(memory, SCOPE):
         for _, call in _writes(memory):
-            with suppress(Exception):
-                call()
+            _fail(call)
 
 
 def _handle(memory: Memory) -> Any:

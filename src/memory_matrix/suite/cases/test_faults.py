@@ -90,7 +90,7 @@ def test_re_restart_does_not_overwrite(memory: Memory) -> None:
     for what, trouble in _TROUBLES.items():
         other, proxy = memory.behind_proxy(wait=WAIT)
         with trouble(proxy):
-            other.attempt(partial(getattr, other, "store"))
+            in_time(other, f"opening it with the server {what}", partial(getattr, other, "store"))
             all_in_time(other, {**reads(other, SCOPE), **_additions(other, "during")})
         _expect_kept(other, f"after the server was {what}", before)
         for call in _additions(other, f"after {what}").values():
