@@ -35,6 +35,8 @@ class Fault:
     """The outcome at each release."""
     setting: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    by: str = ""
+    """The project whose releases decide, where that is not the library but its client."""
 
     def expected(self) -> Iterator[tuple[str, str, str]]:
         """Yield each store and release that the case is run on, with its outcome."""
@@ -46,8 +48,8 @@ class Fault:
                 yield self.setting["store"], release, "passed" if mended else "failed"
 
     def environment(self, release: str) -> str:
-        """Return the name of the one environment of the matrix that pins a release of the library."""
-        pinned = f"{self.library}=={release}"
+        """Return the name of the one environment of the matrix that pins the release."""
+        pinned = f"{self.by or self.library}=={release}"
         (name,) = (name for name, packages in pins(self.matrix).items() if pinned in packages)
         return name
 
@@ -103,11 +105,12 @@ def pins(matrix: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def runs() -> list[SuiteRun]:
-    """Return the runs that the table takes: one for each matrix and set of its environments."""
-    rows: dict[tuple[str, ...], list[Fault]] = {}
-    for each in faults():
-        rows.setdefault((each.matrix, *_environments(each)), []).append(each)
-    return [SuiteRun(found[0].matrix, tuple(found)) for found in rows.values()]
+    """Return the runs that the table takes: faults of a matrix together, by their releases."""
+    rows: dict[tuple[str, tuple[str, ...]], list[Fault]] = {}
+    for each in sorted(faults(), key=lambda fault: -len(fault.outcomes)):
+        among = (key for key in rows if key[0] == each.matrix and {*each.outcomes} <= {*key[1]})
+        rows.setdefault(next(among, (each.matrix, tuple(each.outcomes))), []).append(each)
+    return [SuiteRun(matrix, tuple(found)) for (matrix, _), found in rows.items()]
 
 
 def table(rows: Iterable[Fault]) -> str:
@@ -139,7 +142,8 @@ def _what(row: Fault) -> str:
 
 
 def _outcomes(row: Fault) -> str:
-    lines = [f"{release} {_marked(outcome)}" for release, outcome in row.outcomes.items()]
+    by = f"{row.by} " if row.by else ""
+    lines = [f"{by}{release} {_marked(outcome)}" for release, outcome in row.outcomes.items()]
     if row.setting:
         newest = [*row.outcomes][-1]
         setting = f"`{row.setting['store']}` ({row.setting['with']})"
