@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from typing import Any
 
+from memory_matrix.stores.langgraph import items
 from memory_matrix.stores.langgraph.connections import PROJECT, Opened, refusals, rows
 from memory_matrix.stores.langgraph.savers import open_pool
 from memory_matrix.stores.outside import execute, hnsw_indexes
-from memory_matrix.stores.policy import Policy
-from memory_matrix.stores.protocol import Compare, Filter, Page, RawRow, Record, Scope, StoreEnv
+from memory_matrix.stores.protocol import Filter, Page, RawRow, Record, Scope, StoreEnv
 from memory_matrix.stores.requiring import offered, required
 
 TABLES = ("store", "store_vectors")
-TEXT = "memory_text"
-"""The field of an item's value that holds the text; metadata are the fields beside it."""
-DEFAULT_LIMIT = 10
-"""As many items as `search` gives where nobody says."""
-METRICS = {"cosine": "cosine", "l2": "l2", "ip": "inner_product"}
-COMPARISONS = ("eq", "ne", "lt", "lte", "gt", "gte")
 
-POLICY = Policy(
+POLICY = replace(
+    items.POLICY,
     nul="refuse",
     surrogate="refuse",
     nan="refuse",
-    non_string_keys="text",
-    value_kinds={"tuple": "plain"},
-    scope_parts=(),
-    record_parts=("namespace",),
-    namespaces="prefix",
-    namespace_wildcard="*",
     list_order="updated",
     list_direction="down",
-    default_limit=DEFAULT_LIMIT,
     connection="single",
-    ttl="record",
     ttl_refresh="read",
-    ttl_on_update="clear",
-    ttl_zero="expired",
     search_by="text",
     loops="one",  # the async one takes that which it is made on
     vectors="no",
     dimensions="one",
-    metrics=tuple(METRICS),
+    metrics=tuple(items.METRICS),
     index="hnsw",
-    filters=(*COMPARISONS, "and"),
-    ne_matches_missing=False,
 )
 
 Open = Opened[ExitStack]
@@ -90,17 +73,12 @@ class _Store:
 
     def _settings(self, env: StoreEnv) -> dict[str, Any]:
         """Return what the library's store is made with."""
-        index = {
-            "dims": env.dimensions,
-            "embed": env.embed,
-            "fields": [TEXT],
-            "distance_type": METRICS.get(env.metric, env.metric),
-        }
-        return {"index": index} if env.embed is not None else {}
+        return {} if env.embed is None else {"index": items.index(env)}
 
     def _puts(self, scope: Scope, records: Sequence[Record], ttl: float | None) -> list[Any]:
         return [
-            self._put_op(scope.namespace, each.id, _value(each), **_living(ttl)) for each in records
+            self._put_op(scope.namespace, each.id, items.value(each), **items.living(ttl))
+            for each in records
         ]
 
 
@@ -131,7 +109,7 @@ class PostgresStore(_Store):
 
     def put(self, store: Open, scope: Scope, record: Record, *, ttl: float | None = None) -> None:
         """Put an item."""
-        store.library.put(scope.namespace, record.id, _value(record), **_living(ttl))
+        store.library.put(scope.namespace, record.id, items.value(record), **items.living(ttl))
 
     def put_many(
         self, store: Open, scope: Scope, records: Sequence[Record], *, ttl: float | None = None
@@ -141,7 +119,7 @@ class PostgresStore(_Store):
 
     def get(self, store: Open, scope: Scope, id: str) -> Record | None:
         """Return an item."""
-        return _found(store.library.get(scope.namespace, id))
+        return items.found(store.library.get(scope.namespace, id))
 
     def delete(self, store: Open, scope: Scope, id: str) -> None:
         """Delete an item."""
@@ -157,8 +135,8 @@ class PostgresStore(_Store):
         cursor: int | None = None,
     ) -> Page:
         """Return a page of the items at and below a namespace; a cursor is an offset."""
-        asked = _listing(filter, limit, cursor)
-        return _page(store.library.search(scope.namespace, **asked), asked)
+        asked = items.listing(filter, limit, cursor)
+        return items.page(store.library.search(scope.namespace, **asked), asked)
 
     def list_namespaces(
         self, store: Open, scope: Scope, prefix: tuple[str, ...]
@@ -170,8 +148,10 @@ class PostgresStore(_Store):
         self, store: Open, scope: Scope, query: str, k: int, *, filter: Filter | None = None
     ) -> list[tuple[str, float]]:
         """Return the keys of the items most like a text, with their scores."""
-        found = store.library.search(scope.namespace, query=query, limit=k, filter=_wanted(filter))
-        return _scored(found)
+        found = store.library.search(
+            scope.namespace, query=query, limit=k, filter=items.conditions(filter)
+        )
+        return items.scored(found)
 
 
 class TunedPostgresStore(PostgresStore):
@@ -218,7 +198,9 @@ class AsyncPostgresStore(_Store):
         self, store: AsyncOpen, scope: Scope, record: Record, *, ttl: float | None = None
     ) -> None:
         """Put an item."""
-        await store.library.aput(scope.namespace, record.id, _value(record), **_living(ttl))
+        await store.library.aput(
+            scope.namespace, record.id, items.value(record), **items.living(ttl)
+        )
 
     async def put_many(
         self, store: AsyncOpen, scope: Scope, records: Sequence[Record], *, ttl: float | None = None
@@ -228,7 +210,7 @@ class AsyncPostgresStore(_Store):
 
     async def get(self, store: AsyncOpen, scope: Scope, id: str) -> Record | None:
         """Return an item."""
-        return _found(await store.library.aget(scope.namespace, id))
+        return items.found(await store.library.aget(scope.namespace, id))
 
     async def delete(self, store: AsyncOpen, scope: Scope, id: str) -> None:
         """Delete an item."""
@@ -244,8 +226,8 @@ class AsyncPostgresStore(_Store):
         cursor: int | None = None,
     ) -> Page:
         """Return a page of the items at and below a namespace; a cursor is an offset."""
-        asked = _listing(filter, limit, cursor)
-        return _page(await store.library.asearch(scope.namespace, **asked), asked)
+        asked = items.listing(filter, limit, cursor)
+        return items.page(await store.library.asearch(scope.namespace, **asked), asked)
 
     async def list_namespaces(
         self, store: AsyncOpen, scope: Scope, prefix: tuple[str, ...]
@@ -257,75 +239,10 @@ class AsyncPostgresStore(_Store):
         self, store: AsyncOpen, scope: Scope, query: str, k: int, *, filter: Filter | None = None
     ) -> list[tuple[str, float]]:
         """Return the keys of the items most like a text, with their scores."""
-        asked = {"query": query, "limit": k, "filter": _wanted(filter)}
-        return _scored(await store.library.asearch(scope.namespace, **asked))
+        asked = {"query": query, "limit": k, "filter": items.conditions(filter)}
+        return items.scored(await store.library.asearch(scope.namespace, **asked))
 
 
 def _joined(scope: Scope) -> str:
     """Return a namespace as the library's tables have it."""
     return ".".join(scope.namespace)
-
-
-def _value(record: Record) -> dict[str, Any]:
-    return {**record.metadata, TEXT: record.text}
-
-
-def _living(ttl: float | None) -> dict[str, float]:
-    """Return a time to live of seconds as the library takes it, in minutes."""
-    return {} if ttl is None else {"ttl": ttl / 60}
-
-
-def _found(item: Any) -> Record | None:
-    return None if item is None else _record(item)
-
-
-def _record(item: Any) -> Record:
-    return Record(
-        id=item.key,
-        text=item.value[TEXT],
-        metadata={key: value for key, value in item.value.items() if key != TEXT},
-        created_at=item.created_at,
-        updated_at=item.updated_at,
-    )
-
-
-def _scored(found: Sequence[Any]) -> list[tuple[str, float]]:
-    return [(item.key, item.score) for item in found]
-
-
-def _listing(wanted: Filter | None, limit: int | None, cursor: int | None) -> dict[str, Any]:
-    return {
-        "filter": _wanted(wanted),
-        "limit": DEFAULT_LIMIT if limit is None else limit,
-        "offset": cursor or 0,
-    }
-
-
-def _page(found: Sequence[Any], asked: Mapping[str, Any]) -> Page:
-    more = asked["limit"] > 0 and len(found) == asked["limit"]
-    return Page([_record(each) for each in found], asked["offset"] + len(found) if more else None)
-
-
-def _wanted(wanted: Filter | None) -> dict[str, Any] | None:
-    """Return a filter as the library takes it: operators by field, all of which must hold.
-
-    Raises:
-        ValueError: it asks one field the same thing twice, which the library cannot.
-    """
-    if wanted is None:
-        return None
-    fields: dict[str, dict[str, Any]] = {}
-    for each in _comparisons(wanted):
-        operators = fields.setdefault(each.field, {})
-        if f"${each.op}" in operators:
-            raise ValueError(f"the store takes one {each.op} for the field {each.field!r}")
-        operators[f"${each.op}"] = each.value
-    return dict(fields)
-
-
-def _comparisons(wanted: Filter) -> list[Compare]:
-    if isinstance(wanted, Compare):
-        return [wanted]
-    if wanted.op != "and":
-        raise ValueError(f"the store has no filter {wanted.op!r}")
-    return [each for below in wanted.filters for each in _comparisons(below)]

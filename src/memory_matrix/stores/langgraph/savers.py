@@ -5,37 +5,30 @@ The session is the thread_id, the namespace the checkpoint_ns, and a handle is t
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import replace
 from typing import Any
 
+from memory_matrix.stores.langgraph import checkpoints
+from memory_matrix.stores.langgraph.checkpoints import Config
 from memory_matrix.stores.langgraph.connections import PROJECT, Opened, refusals, rows
-from memory_matrix.stores.policy import MESSAGE_FIELDS, Policy
 from memory_matrix.stores.protocol import Message, RawRow, Scope, StoreEnv
 from memory_matrix.stores.requiring import required
 
 TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
-CHANNEL = "messages"
 
-POLICY = Policy(
-    message_fields=MESSAGE_FIELDS,
+POLICY = replace(
+    checkpoints.POLICY,
     nul="keep",  # of a message, which is a blob
-    metadata_nul="clean",
     surrogate="keep",
-    number_kinds="keep",
     non_string_keys="text",
-    value_kinds={"tuple": "plain"},
-    batch="single",
-    conflict="merge",
     loops="one",  # the async one takes that which it is made on
     connection="single",
 )
 
 Open = Opened[ExitStack]
 AsyncOpen = Opened[AsyncExitStack]
-Config = dict[str, Any]
 
 
 class _Saver:
@@ -48,9 +41,7 @@ class _Saver:
 
     def __init__(self) -> None:
         self._saver = required(PROJECT, self._module, self._name)
-        self._empty = required(
-            "langgraph-checkpoint", "langgraph.checkpoint.base", "empty_checkpoint"
-        )
+        self._empty = checkpoints.empty_checkpoint()
         self.refusals = refusals()
 
     def tables(self, store: Any) -> list[str]:
@@ -60,19 +51,6 @@ class _Saver:
     def raw_rows(self, store: Open | AsyncOpen, scope: Scope) -> list[RawRow]:
         """Return the rows of a thread."""
         return rows(store.env, TABLES, "thread_id", scope.session)
-
-    def _puts(
-        self, store: Open | AsyncOpen, messages: Iterable[Message]
-    ) -> Iterable[tuple[Any, ...]]:
-        """Yield what `put` takes after the config, for each message."""
-        for message in messages:
-            version = store.library.get_next_version(None, None)
-            checkpoint = {
-                **self._empty(),
-                "channel_values": {CHANNEL: [_written(message)]},
-                "channel_versions": {CHANNEL: version},
-            }
-            yield checkpoint, dict(message.metadata), {CHANNEL: version}
 
 
 class PostgresSaver(_Saver):
@@ -112,15 +90,15 @@ class PostgresSaver(_Saver):
 
     def read(self, store: Open, scope: Scope, *, limit: int | None = None) -> list[Message]:
         """Return the checkpoints, which the library lists newest first."""
-        return _oldest_first(store.library.list(_config(scope), limit=limit))
+        return checkpoints.oldest_first(store.library.list(checkpoints.config(scope), limit=limit))
 
     def load(self, store: Open, scope: Scope) -> Config:
         """Return the config of the newest checkpoint."""
-        return _config_of(store.library.get_tuple(_config(scope)), scope)
+        return checkpoints.config_of(store.library.get_tuple(checkpoints.config(scope)), scope)
 
     def append_with(self, store: Open, handle: Config, messages: Sequence[Message]) -> None:
         """Put one checkpoint per message, after that of a config."""
-        for arguments in self._puts(store, messages):
+        for arguments in checkpoints.puts(store.library, self._empty, messages):
             handle = store.library.put(handle, *arguments)
 
 
@@ -175,18 +153,20 @@ class AsyncPostgresSaver(_Saver):
         self, store: AsyncOpen, scope: Scope, *, limit: int | None = None
     ) -> list[Message]:
         """Return the checkpoints, which the library lists newest first."""
-        listed = store.library.alist(_config(scope), limit=limit)
-        return _oldest_first([each async for each in listed])
+        listed = store.library.alist(checkpoints.config(scope), limit=limit)
+        return checkpoints.oldest_first([each async for each in listed])
 
     async def load(self, store: AsyncOpen, scope: Scope) -> Config:
         """Return the config of the newest checkpoint."""
-        return _config_of(await store.library.aget_tuple(_config(scope)), scope)
+        return checkpoints.config_of(
+            await store.library.aget_tuple(checkpoints.config(scope)), scope
+        )
 
     async def append_with(
         self, store: AsyncOpen, handle: Config, messages: Sequence[Message]
     ) -> None:
         """Put one checkpoint per message, after that of a config."""
-        for arguments in self._puts(store, messages):
+        for arguments in checkpoints.puts(store.library, self._empty, messages):
             handle = await store.library.aput(handle, *arguments)
 
 
@@ -214,43 +194,3 @@ def _clear(store: Open, scope: Scope) -> None:
 
 async def _aclear(store: AsyncOpen, scope: Scope) -> None:
     await store.library.adelete_thread(scope.session)
-
-
-def _config(scope: Scope) -> Config:
-    return {
-        "configurable": {
-            "thread_id": scope.session,
-            "checkpoint_ns": "|".join(scope.namespace),  # as LangGraph joins those of subgraphs
-        }
-    }
-
-
-def _config_of(found: Any, scope: Scope) -> Config:
-    config: Config = _config(scope) if found is None else found.config
-    return config
-
-
-def _written(message: Message) -> dict[str, Any]:
-    """Return a message as graphs keep it, among other things in a channel."""
-    return {
-        "role": message.role,
-        "content": message.text,
-        "id": message.id,
-        "tool": None if message.tool is None else dict(message.tool),
-    }
-
-
-def _oldest_first(found: Iterable[Any]) -> list[Message]:
-    return [_message(each) for each in found][::-1]
-
-
-def _message(found: Any) -> Message:
-    (written,) = found.checkpoint["channel_values"][CHANNEL]
-    return Message(
-        role=written["role"],
-        text=written["content"],
-        id=written["id"],
-        tool=written["tool"],
-        metadata=dict(found.metadata),
-        created_at=dt.datetime.fromisoformat(found.checkpoint["ts"]),
-    )

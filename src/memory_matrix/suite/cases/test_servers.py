@@ -30,6 +30,11 @@ READING_AND_WRITING = (
     *("+@read", "+@write", "+@connection", "+@transaction", "+@scripting", "+select", "+time"),
     "-@dangerous",
 )
+READING_AND_WRITING_BY_MODULES = (
+    *("ft.search", "ft.aggregate", "ft.cursor", "ft.info", "ft._list"),
+    *("json.get", "json.mget", "json.type", "json.set", "json.mset", "json.merge", "json.del"),
+)
+"""The same of Redis' search and JSON, which before Redis 8 are in no category; not every server has them."""
 CREATING = ("ft.create", "ft.alter", "ft.dropindex")
 """Commands of Redis' search by which indexes are made; not every server has them."""
 
@@ -277,7 +282,9 @@ def _redis_user(memory: Memory) -> Iterator[str]:
     keys = f"~{memory.env.prefix}*" if memory.policy.key_prefix == "yes" else "~*"
     rules = ("on", f">{password}", keys, *READING_AND_WRITING)
     client.execute_command("ACL", "SETUSER", user, *rules)
-    for rule in ("&*", *(f"-{command}" for command in CREATING)):
+    more = [f"+{command}" for command in READING_AND_WRITING_BY_MODULES]
+    less = [f"-{command}" for command in CREATING]
+    for rule in ("&*", *more, *less):
         with suppress(ResponseError):  # where the server has no channels, or no such command
             client.execute_command("ACL", "SETUSER", user, rule)
     try:

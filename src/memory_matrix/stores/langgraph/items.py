@@ -1,0 +1,113 @@
+"""Items as records: what all of LangGraph's stores take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memory_matrix.stores.policy import Policy
+from memory_matrix.stores.protocol import Compare, Filter, Page, Record, StoreEnv
+
+TEXT = "memory_text"
+"""The field of an item's value that holds the text; metadata are the fields beside it."""
+DEFAULT_LIMIT = 10
+"""As many items as `search` gives where nobody says."""
+METRICS = {"cosine": "cosine", "l2": "l2", "ip": "inner_product"}
+COMPARISONS = ("eq", "ne", "lt", "lte", "gt", "gte")
+
+POLICY = Policy(
+    non_string_keys="text",
+    value_kinds={"tuple": "plain"},
+    scope_parts=(),
+    record_parts=("namespace",),
+    namespaces="prefix",
+    namespace_wildcard="*",
+    default_limit=DEFAULT_LIMIT,
+    ttl="record",
+    ttl_on_update="clear",
+    ttl_zero="expired",
+    filters=(*COMPARISONS, "and"),
+    ne_matches_missing=False,
+)
+"""What the library says of `search`, of `put` and of `TTLConfig`, whichever database is below it."""
+
+
+def value(record: Record) -> dict[str, Any]:
+    """Return a record as an item's value."""
+    return {**record.metadata, TEXT: record.text}
+
+
+def living(ttl: float | None) -> dict[str, float]:
+    """Return a time to live of seconds as the library takes it, in minutes."""
+    return {} if ttl is None else {"ttl": ttl / 60}
+
+
+def index(env: StoreEnv) -> dict[str, Any]:
+    """Return the settings of an index of the texts' embeddings."""
+    return {
+        "dims": env.dimensions,
+        "embed": env.embed,
+        "fields": [TEXT],
+        "distance_type": METRICS.get(env.metric, env.metric),
+    }
+
+
+def record(item: Any) -> Record:
+    """Return an item as a record."""
+    return Record(
+        id=item.key,
+        text=item.value[TEXT],
+        metadata={key: value for key, value in item.value.items() if key != TEXT},
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+    )
+
+
+def found(item: Any) -> Record | None:
+    """Return what `get` gives as a record."""
+    return None if item is None else record(item)
+
+
+def scored(items: Sequence[Any]) -> list[tuple[str, float]]:
+    """Return the keys of found items, with their scores."""
+    return [(item.key, item.score) for item in items]
+
+
+def listing(wanted: Filter | None, limit: int | None, cursor: int | None) -> dict[str, Any]:
+    """Return what `search` takes to list a page; a cursor is an offset."""
+    return {
+        "filter": conditions(wanted),
+        "limit": DEFAULT_LIMIT if limit is None else limit,
+        "offset": cursor or 0,
+    }
+
+
+def page(items: Sequence[Any], asked: Mapping[str, Any]) -> Page:
+    """Return the items that `search` gave for a listing as a page."""
+    more = asked["limit"] > 0 and len(items) == asked["limit"]
+    return Page([record(each) for each in items], asked["offset"] + len(items) if more else None)
+
+
+def conditions(wanted: Filter | None) -> dict[str, Any] | None:
+    """Return a filter as the library takes it: operators by field, all of which must hold.
+
+    Raises:
+        ValueError: it asks one field the same thing twice, which the library cannot.
+    """
+    if wanted is None:
+        return None
+    fields: dict[str, dict[str, Any]] = {}
+    for each in _comparisons(wanted):
+        operators = fields.setdefault(each.field, {})
+        if f"${each.op}" in operators:
+            raise ValueError(f"the store takes one {each.op} for the field {each.field!r}")
+        operators[f"${each.op}"] = each.value
+    return dict(fields)
+
+
+def _comparisons(wanted: Filter) -> list[Compare]:
+    if isinstance(wanted, Compare):
+        return [wanted]
+    if wanted.op != "and":
+        raise ValueError(f"the store has no filter {wanted.op!r}")
+    return [each for below in wanted.filters for each in _comparisons(below)]
