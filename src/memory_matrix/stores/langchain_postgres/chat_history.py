@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from memory_matrix.stores.langchain_messages import LangChainMessages, message
 from memory_matrix.stores.outside import execute
 from memory_matrix.stores.policy import Policy
 from memory_matrix.stores.protocol import Message, NotOffered, RawRow, Scope, StoreEnv
@@ -19,14 +20,6 @@ from memory_matrix.stores.tables import rows
 
 PROJECT = "langchain-postgres"
 TABLE = "chat_history"
-
-_CLASSES = {
-    "user": "HumanMessage",
-    "assistant": "AIMessage",
-    "system": "SystemMessage",
-    "tool": "ToolMessage",
-}
-_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 
 
 @dataclass
@@ -53,8 +46,7 @@ class PostgresChatMessageHistory:
 
     def __init__(self) -> None:
         self._history = required(PROJECT, PROJECT.replace("-", "_"), "PostgresChatMessageHistory")
-        messages = "langchain_core.messages"
-        self._classes = {role: required(PROJECT, messages, _CLASSES[role]) for role in _CLASSES}
+        self._messages = LangChainMessages(PROJECT)
         self._connect = required(PROJECT, "psycopg", "connect")
         errors = ("OperationalError", "InterfaceError", "ReadOnlySqlTransaction")
         own = (required(PROJECT, "psycopg.errors", name) for name in errors)
@@ -100,15 +92,15 @@ class PostgresChatMessageHistory:
 
     def append(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
         """Add messages."""
-        self._of(store, scope).add_messages([self._written(each) for each in messages])
+        self._of(store, scope).add_messages([self._messages.written(each) for each in messages])
 
     def read(self, store: Opened, scope: Scope) -> list[Message]:
         """Return the messages."""
-        return [_message(each) for each in self._of(store, scope).get_messages()]
+        return [message(each) for each in self._of(store, scope).get_messages()]
 
     def replace(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
         """Set the messages."""
-        self._of(store, scope).messages = [self._written(each) for each in messages]
+        self._of(store, scope).messages = [self._messages.written(each) for each in messages]
 
     def clear(self, store: Opened, scope: Scope) -> None:
         """Delete the messages."""
@@ -133,17 +125,6 @@ class PostgresChatMessageHistory:
     def _of(self, store: Opened, scope: Scope) -> Any:
         return self._history(TABLE, _id(scope), sync_connection=store.connection)
 
-    def _written(self, message: Message) -> Any:
-        more: dict[str, Any] = {}
-        if message.metadata:
-            more["metadata"] = dict(message.metadata)
-        if message.tool is not None:
-            more["tool"] = dict(message.tool)
-        named: dict[str, Any] = {"id": message.id, "additional_kwargs": more}
-        if message.role == "tool":
-            named["tool_call_id"] = str((message.tool or {}).get("call_id", ""))
-        return self._classes[message.role](message.text, **named)
-
 
 class AutocommitPostgresChatMessageHistory(PostgresChatMessageHistory):
     """The same on a connection with autocommit, which no call leaves in a transaction."""
@@ -155,14 +136,3 @@ def _id(scope: Scope) -> Any:
     """Return the session's name as a UUID; what is no name is left to the library to refuse."""
     name: object = scope.session
     return str(uuid5(NAMESPACE_URL, name)) if isinstance(name, str) else name
-
-
-def _message(found: Any) -> Message:
-    more = found.additional_kwargs
-    return Message(
-        role=_ROLES[found.type],
-        text=found.content,
-        id=found.id,
-        metadata=more.get("metadata", {}),
-        tool=more.get("tool"),
-    )
