@@ -33,6 +33,7 @@ OPERATORS = {
     "contains-any": "any",
     "contains-all": "all",
 }
+_OF_LISTS = ("in", "nin", "contains-any", "contains-all")
 
 
 @dataclass(frozen=True)
@@ -186,9 +187,6 @@ class PGVectorStore:
             return self._compare(key=wanted.field, value=value, operator=operator)
         below = [self._filter(each) for each in wanted.filters]
         return self._combine(filters=below, condition=wanted.op)
-
-
-_OF_LISTS = ("in", "nin", "contains-any", "contains-all")
 
 
 def _record(node: Any) -> Record:
