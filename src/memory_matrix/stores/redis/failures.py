@@ -27,12 +27,21 @@ PAUSES = (0.0, 0.05, 0.2)
 
 _TIMEOUTS = (raised.TimeoutError, TimeoutError, asyncio.TimeoutError)
 _CROWDED = ("No connection available", "Too many connections")
+_BY_EITHER = (raised.ResponseError, raised.RedisClusterException)
+"""What the server says, and what a cluster client says before it asks one."""
 _PASSING = (raised.ConnectionError, raised.TryAgainError, raised.ClusterDownError, OSError)
 _FINAL = (raised.AuthenticationError, *_TIMEOUTS)
 
 # Releases of redis-py have more and more classes for what a server says; its words stay.
 _NOT_READY = "the cluster is not ready; try again when all its slots are served"
 _A_NODE = "the server is a node of a cluster; open the store on a cluster client"
+_APART = (
+    "keys of one call are in different slots of the cluster, although the store gives them one hash tag; "
+    "see what changes keys on their way, such as a client or a proxy with a prefix of its own"
+)
+_NO_CLUSTER = "the server is no cluster; open the store on a plain client"
+_UNCOVERED = ("cannot be connected", "covered", "could not agree", "doesn't exist")
+"""In what redis-py says where nodes of a cluster are away, or do not know each other yet."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +86,15 @@ _MEANINGS = (
         (raised.ConnectionError,),
         ("No master found",),
     ),
+    _Meaning(ServerError, _APART, _BY_EITHER, ("CROSSSLOT", "same slot", "same key slot")),
     _Meaning(
-        UnreachableError,
-        _NOT_READY,
-        (raised.ClusterError, raised.TryAgainError, raised.RedisClusterException),
+        ServerError, _NO_CLUSTER, _BY_EITHER, ("mode is not enabled", "cluster support disabled")
     ),
+    _Meaning(UnreachableError, _NOT_READY, (raised.RedisClusterException,), _UNCOVERED),
+    _Meaning(UnreachableError, _NOT_READY, (raised.ClusterError, raised.TryAgainError)),
     _Meaning(UnreachableError, _NOT_READY, words=("CLUSTERDOWN", "TRYAGAIN")),
-    _Meaning(ServerError, _A_NODE, (raised.AskError, raised.ClusterCrossSlotError)),
-    _Meaning(ServerError, _A_NODE, words=("MOVED ", "ASK ", "CROSSSLOT")),
+    _Meaning(ServerError, _A_NODE, (raised.AskError,)),
+    _Meaning(ServerError, _A_NODE, words=("MOVED ", "ASK ")),
     _Meaning(
         UnreachableError,
         "the server cannot be reached; a write may have been done, repeat it with the same write_id",

@@ -79,19 +79,61 @@ def said_by_server(text: str) -> Exception:
         (
             said_by_server("CROSSSLOT Keys in request don't hash to the same slot"),
             stores.ServerError,
-            "cluster",
+            "different slots",
         ),
-        (said_by_server("CLUSTERDOWN The cluster is down"), stores.UnreachableError, "slots"),
+        (
+            said_by_server(f"ERR {SCRIPT}-CROSSSLOT Keys in request don't hash to the same slot"),
+            stores.ServerError,
+            "different slots",
+        ),
+        (
+            raised.RedisClusterException("EVALSHA - all keys must map to the same key slot"),
+            stores.ServerError,
+            "different slots",
+        ),
+        (
+            raised.RedisClusterException(
+                "Redis Cluster cannot be connected. Please provide at least one reachable node: "
+                "Cluster mode is not enabled on this node"
+            ),
+            stores.ServerError,
+            "no cluster",
+        ),
+        (
+            said_by_server("ERR This instance has cluster support disabled"),
+            stores.ServerError,
+            "no cluster",
+        ),
+        (
+            raised.SlotNotCoveredError('Slot "1" not covered by the cluster.'),
+            stores.UnreachableError,
+            "all its slots",
+        ),
+        (
+            raised.RedisClusterException("All slots are not covered after query all nodes"),
+            stores.UnreachableError,
+            "all its slots",
+        ),
+        (
+            raised.RedisClusterException("Invalid args in command: ('EVALSHA',)"),
+            stores.ServerError,
+            "Invalid args",
+        ),
+        (
+            said_by_server("CLUSTERDOWN The cluster is down"),
+            stores.UnreachableError,
+            "all its slots",
+        ),
         (
             said_by_server("TRYAGAIN Multiple keys request during rehashing"),
             stores.UnreachableError,
-            "slots",
+            "all its slots",
         ),
         (said_by_server("BUSY Redis is busy running a script."), stores.UnreachableError, "script"),
         (
             raised.RedisClusterException("Redis Cluster cannot be connected."),
             stores.UnreachableError,
-            "slots",
+            "all its slots",
         ),
         (
             MasterNotFoundError("No master found for 'mymaster'"),
