@@ -105,6 +105,19 @@ def conditions(wanted: Filter | None) -> dict[str, Any] | None:
     return dict(fields)
 
 
+def plain_conditions(wanted: Filter | None) -> dict[str, Any] | None:
+    """Return the same, but a plain value where a field is to be equal to it and nothing else.
+
+    Raises:
+        ValueError: as `conditions`.
+    """
+    by_field = conditions(wanted)
+    return by_field and {
+        field: operators["$eq"] if [*operators] == ["$eq"] else operators
+        for field, operators in by_field.items()
+    }
+
+
 def _comparisons(wanted: Filter) -> list[Compare]:
     if isinstance(wanted, Compare):
         return [wanted]

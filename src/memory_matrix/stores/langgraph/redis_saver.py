@@ -17,10 +17,10 @@ from memory_matrix.stores.langgraph.redis_connections import (
     OnRedis,
     Opened,
     keys_at,
-    outside,
     url_of,
 )
 from memory_matrix.stores.protocol import Message, Scope, StoreEnv
+from memory_matrix.stores.redis_clients import outside
 from memory_matrix.stores.requiring import required
 
 

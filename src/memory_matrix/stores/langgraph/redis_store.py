@@ -14,10 +14,10 @@ from memory_matrix.stores.langgraph.redis_connections import (
     OnRedis,
     Opened,
     keys_at,
-    outside,
     url_of,
 )
 from memory_matrix.stores.protocol import Filter, Page, Record, Scope, StoreEnv
+from memory_matrix.stores.redis_clients import outside
 from memory_matrix.stores.requiring import required
 
 
@@ -75,7 +75,7 @@ class RedisStore(OnRedis):
         cursor: int | None = None,
     ) -> Page:
         """Return a page of the items at and below a namespace; a cursor is an offset."""
-        asked = {**items.listing(filter, limit, cursor), "filter": _wanted(filter)}
+        asked = {**items.listing(filter, limit, cursor), "filter": items.plain_conditions(filter)}
         return items.page(store.library.search(scope.namespace, **asked), asked)
 
     def list_namespaces(
@@ -92,7 +92,7 @@ class RedisStore(OnRedis):
                 key
                 for prefix in prefixes
                 for key in keys_at(client, f"{prefix}:")
-                if _namespace(client.json().get(key)) == scope.namespace
+                if namespace_of(client.json().get(key)) == scope.namespace
             ]
 
     def expire_now(self, store: Opened, scope: Scope) -> None:
@@ -128,7 +128,9 @@ class IndexedRedisStore(RedisStore):
         self, store: Opened, scope: Scope, query: str, k: int, *, filter: Filter | None = None
     ) -> list[tuple[str, float]]:
         """Return the keys of the items most like a text, with their scores."""
-        found = store.library.search(scope.namespace, query=query, limit=k, filter=_wanted(filter))
+        found = store.library.search(
+            scope.namespace, query=query, limit=k, filter=items.plain_conditions(filter)
+        )
         return items.scored(found)
 
     def _settings(self, env: StoreEnv) -> dict[str, Any]:
@@ -144,15 +146,6 @@ class FlatIndexedRedisStore(IndexedRedisStore):
         return super()._prefixes(replace(env, prefix=env.prefix.replace(":", "-")))
 
 
-def _wanted(given: Filter | None) -> dict[str, Any] | None:
-    """Return a filter as the library takes it, where equality alone is the plain value."""
-    conditions = items.conditions(given)
-    return conditions and {
-        field: operators["$eq"] if [*operators] == ["$eq"] else operators
-        for field, operators in conditions.items()
-    }
-
-
-def _namespace(document: Any) -> tuple[str, ...]:
-    """Return the namespace of a stored document, in which it is joined and escaped."""
+def namespace_of(document: Any) -> tuple[str, ...]:
+    """Return the namespace of a stored document, in which it is joined and escaped; () for none."""
     return tuple(re.sub(r"\\(.)", r"\1", document["prefix"]).split(".")) if document else ()
