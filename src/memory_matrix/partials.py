@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from memory_matrix import __version__
 from memory_matrix.errors import MemoryMatrixError, UsageError
-from memory_matrix.matrix.digest import digest
+from memory_matrix.matrix.digest import digest, excuses
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.packing import Shard, parse_shard
 from memory_matrix.matrix.select import Part
@@ -61,6 +61,8 @@ class Header:
     """Options of the command line that named other stores or servers."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Digests of the user's own files that the matrix names: payloads, serializers, stores."""
+    excuses: str = ""
+    """The digest of all that the matrix excuses, which what is judged together has to share."""
 
     @property
     def place(self) -> Shard:
@@ -123,6 +125,7 @@ def header(
         select=str(options.selection),
         strict=options.strict,
         files=dict(_named_files(kind, matrix)),
+        excuses=excuses(matrix),
     )
 
 
@@ -312,6 +315,7 @@ def one_run(loaded: Sequence[Loaded[P]]) -> dict[int, Loaded[P]]:
 def _refuse_unlike(first: Loaded[P], other: Loaded[P]) -> None:
     mine, theirs = first.header, other.header
     refuse_other_matrix(first.path, mine.digest, other.path, theirs.digest)
+    refuse_other_excuses(first.path, mine.excuses, other.path, theirs.excuses)
     refuse_other_files(first, other)
     if (mine.select, mine.given) != (theirs.select, theirs.given):
         raise UsageError(
@@ -336,6 +340,15 @@ def refuse_other_matrix(first: Path, mine: str, other: Path, theirs: str) -> Non
         raise UsageError(
             f"{str(first)!r} and {str(other)!r} are of two matrices ({mine!r:.20}, {theirs!r:.20}): merge"
             " what ran on one matrix file."
+        )
+
+
+def refuse_other_excuses(first: Path, mine: str, other: Path, theirs: str) -> None:
+    """Raise where what is to be judged together excuses different things, named by their digests."""
+    if mine != theirs:
+        raise UsageError(
+            f"{str(first)!r} and {str(other)!r} excuse different things, by [[known]] or"
+            " [[suite.waiver]]: merge what ran on one matrix file."
         )
 
 

@@ -44,8 +44,8 @@ class _Found:
     """What there is to merge."""
 
     reports: Mapping[Part, Report]
-    headers: tuple[Header, ...]
-    """Of the shards among it."""
+    headers: Mapping[Path, Header]
+    """Of the shards among it, by their files."""
     digests: Mapping[Path, str]
     """The matrix of each file."""
 
@@ -91,7 +91,8 @@ def call(options: argparse.Namespace) -> int:
             " shards wrote to; a report that `merge` made is not merged again."
         )
     report = put_together(found.reports, options.expect, _empty(matrix))
-    options.strict = any(each.strict for each in found.headers) if found.headers else None
+    strict = [each.strict for each in found.headers.values()]
+    options.strict = any(strict) if strict else None
     return ended(_ruled(report, options, matrix), options)
 
 
@@ -107,7 +108,7 @@ def _there(paths: Sequence[Path], expected: Sequence[str]) -> Iterator[Path]:
 def _found(paths: Sequence[Path]) -> _Found:
     from memory_matrix.compat.merging import merge_compat
     from memory_matrix.compat.partial import load_read, load_written
-    from memory_matrix.partials import FILES, REPORT, find, refuse_other_matrix
+    from memory_matrix.partials import FILES, REPORT, find
     from memory_matrix.suite.shards import load_suite, merge_suite
 
     files = find(paths)
@@ -121,8 +122,10 @@ def _found(paths: Sequence[Path]) -> _Found:
     headers |= {each.loaded.path: each.loaded.header for each in suites}
     digests = {path: each.digest for path, each in headers.items()}
     digests |= {path: each.digest for path, each in wholes.items()}
-    for path, digest in digests.items():
-        refuse_other_matrix(next(iter(digests)), next(iter(digests.values())), path, digest)
+    for first, digest in list(digests.items())[:1]:
+        _refuse_other_matrices(first, digest, digests)
+    for first, header in list(headers.items())[:1]:
+        _refuse_other_excuses(first, header.excuses, headers)
     merged: dict[Part, Report] = {}
     if written:
         merged["compat"] = merge_compat(written, read)
@@ -132,7 +135,7 @@ def _found(paths: Sequence[Path]) -> _Found:
         )
     if suites:
         merged["suite"] = merge_suite(suites)
-    return _Found(_with_wholes(merged, wholes), tuple(headers.values()), digests)
+    return _Found(_with_wholes(merged, wholes), headers, digests)
 
 
 def _wholes(paths: Sequence[Path]) -> Iterator[tuple[Path, Report]]:
@@ -180,10 +183,23 @@ def _with_wholes(
 
 def _refuse_others(found: _Found, matrix: Matrix, config: Path) -> None:
     """Raise where what was found is not of the matrix file that is named."""
+    _refuse_other_matrices(config, matrix.whole, found.digests)
+    _refuse_other_excuses(config, matrix.excuses, found.headers)
+
+
+def _refuse_other_matrices(first: Path, mine: str, others: Mapping[Path, str]) -> None:
     from memory_matrix.partials import refuse_other_matrix
 
-    for path, digest in found.digests.items():
-        refuse_other_matrix(config, matrix.whole, path, digest)
+    for path, digest in others.items():
+        refuse_other_matrix(first, mine, path, digest)
+
+
+def _refuse_other_excuses(first: Path, mine: str, others: Mapping[Path, Header]) -> None:
+    """Raise where shards are to be judged by other excuses; reports of whole runs are judged already."""
+    from memory_matrix.partials import refuse_other_excuses
+
+    for path, header in others.items():
+        refuse_other_excuses(first, mine, path, header.excuses)
 
 
 def _empty(matrix: Matrix | None) -> Report:

@@ -46,7 +46,7 @@ def read_matrix(options: argparse.Namespace, *, alone: bool = False) -> Matrix:
     masks.mask(each.value for each in matrix.servers)
     if getattr(options, "fail_on", None):
         matrix = replace(matrix, compat=replace(matrix.compat, fail_on=options.fail_on))
-    return replace(matrix, whole=digest.digest(matrix))
+    return replace(matrix, whole=digest.digest(matrix), excuses=digest.excuses(matrix))
 
 
 def selected_matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:

@@ -139,6 +139,11 @@ def _refuse_others(mine: Header, written: Gathered) -> None:
                 f"{str(each.path)!r} is of another matrix ({theirs.digest}) than the one here"
                 f" ({mine.digest}): read with the matrix file that it was written with."
             )
+        if theirs.excuses != mine.excuses:
+            raise UsageError(
+                f"{str(each.path)!r} was written with another [[known]] or [[suite.waiver]] than there is"
+                " here: read with the matrix file that it was written with."
+            )
         for name in other_files(theirs, mine):
             raise UsageError(
                 f"{name!r} is another file here than that which {str(each.path)!r} was written with: write"

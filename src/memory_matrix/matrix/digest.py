@@ -1,4 +1,8 @@
-"""What a matrix is, in short: the same on every machine that reads the same matrix file."""
+"""What a matrix is, in short: the same on every machine that reads the same matrix file.
+
+There are two digests, since two things are asked of it: whether the numbers of two runs can be compared,
+which what is run decides alone, and whether shards can be judged together, which takes the same excuses.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +19,26 @@ _LENGTH = 16
 
 
 def digest(matrix: Matrix) -> str:
-    """Return 16 hexadecimal digits that matrices share which ask for the same.
+    """Return 16 hexadecimal digits that matrices share in which the same is run.
 
     A part of a matrix has the digest of the whole. Where the matrix file is, what the passwords of
-    its servers are, and what of what is found fails a run (`fail-on`, `directions`) make no difference.
+    its servers are, and what of what is found fails a run (`fail-on`, `directions`, `[[known]]`,
+    `[[suite.waiver]]`) make no difference.
     """
-    if matrix.whole:
-        return matrix.whole
-    text = json.dumps(_facts(matrix), separators=(",", ":"), default=str)
+    return matrix.whole or _digest(_facts(matrix))
+
+
+def excuses(matrix: Matrix) -> str:
+    """Return 16 hexadecimal digits that matrices share which excuse the same.
+
+    A part of a matrix has those of the whole.
+    """
+    entries = (*matrix.known, *matrix.suite.waivers)
+    return matrix.excuses or _digest([vars(each) for each in entries])
+
+
+def _digest(facts: object) -> str:
+    text = json.dumps(facts, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 
 
@@ -31,10 +47,8 @@ def _facts(matrix: Matrix) -> dict[str, Any]:
     return {
         "environments": [_environment(each, matrix.root) for each in matrix.environments],
         "compat": [compat.serializers, compat.payloads, compat.timeout, compat.memory],
-        "known": [vars(each) for each in matrix.known],
         "servers": [_server(each, matrix.root) for each in matrix.servers],
         "suite": [suite.stores, suite.serializers, suite.strategy, suite.timeout],
-        "waivers": [vars(each) for each in suite.waivers],
     }
 
 

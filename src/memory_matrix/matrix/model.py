@@ -148,6 +148,8 @@ class Matrix:
     """Whether the file has `[suite]`: without it, a run of everything leaves the suite out."""
     whole: str = ""
     """The digest of the whole matrix that this is a part of; empty where this is all there is."""
+    excuses: str = ""
+    """That of all that the whole matrix excuses; empty where this is all there is."""
 
 
 def mask_password(url: str) -> str:

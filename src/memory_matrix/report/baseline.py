@@ -157,7 +157,7 @@ def _subjects(report: Report) -> frozenset[tuple[object, ...]]:
 def _notes(report: Report, earlier: Report) -> Iterator[str]:
     """Yield why `earlier` tells less than it seems to."""
     is_other = report.digest and earlier.digest and report.digest != earlier.digest
-    if is_other and _subjects(report) != _subjects(earlier):  # else only what is excused may differ
+    if is_other and _subjects(report) != _subjects(earlier):  # else of other releases, say
         yield (
             "The baseline is of another matrix: what it did not have counts as new, and what this"
             " one does not have is neither fixed nor still there."

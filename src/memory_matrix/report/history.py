@@ -38,7 +38,8 @@ class Entry:
     """The version of memory-matrix."""
     matrix: str | None = None
     digest: str = ""
-    """The matrix in short: numbers of another one cannot be compared."""
+    """What the matrix runs, in short: numbers of another one cannot be compared. What it excuses, and what
+    fails a run, is not in it: the numbers tell that by themselves."""
     known: int = 0
     new: int | None = None
     """Breaks that are not known and not in the baseline; None without one."""

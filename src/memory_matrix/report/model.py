@@ -261,7 +261,7 @@ class Report:
     matrix: str | None = None
     """The matrix file; None for the built-in quick matrix."""
     digest: str = ""
-    """What the matrix is, in short: reports of equal digests are of one matrix."""
+    """What is run, in short: reports of equal digests are of one matrix, whatever of it is excused."""
     shard: str | None = None
     """Which part of the matrix this is, `2/4`; None for all of it, or what --select left."""
     missing: tuple[MissingPart, ...] = ()

@@ -158,6 +158,25 @@ def test_reports_of_two_matrices_are_refused_by_both_names(
 MATRIX_OF_ANOTHER = '[suite]\nstores = ["store.py:Store"]'
 
 
+@pytest.mark.parametrize("steps", [("write", "write"), ("write", "read")], ids=" and ".join)
+def test_shards_that_excuse_different_things_are_refused_by_both_names(
+    project: Project, machines: Machines, steps: tuple[str, str]
+) -> None:
+    machines.run("compat", "write", "--shard", "1/2" if steps[1] == "write" else "1/1")
+    file = project.folder / "memory-matrix.toml"
+    file.write_text(file.read_text().replace('"ticket 7"', '"ticket 8"'))
+    if steps[1] == "write":
+        machines.run("compat", "write", "--shard", "2/2")
+        run = machines.merge()
+        assert machines.used[1] in run.error
+    else:
+        run = machines.run("compat", "read", "--from", machines.used[0])
+
+    assert run.code == 2
+    assert machines.used[0] in run.error
+    assert "[[known]]" in run.error
+
+
 @pytest.mark.parametrize("file", ["payloads.py", "codec.py", "store.py"])
 def test_a_file_that_is_edited_between_two_shards_is_refused_by_name(
     project: Project, machines: Machines, file: str
@@ -193,7 +212,8 @@ def test_the_matrix_file_that_is_named_rules_the_merge(
     run = machines.merge("-c", "memory-matrix.toml")
 
     assert run.code == 2
-    assert "memory-matrix.toml" in run.error
+    assert "'memory-matrix.toml' and" in run.error
+    assert "excuse different things" in run.error
     assert machines.used[0] in run.error
 
 

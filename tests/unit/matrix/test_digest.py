@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_matrix.matrix.digest import digest
+from memory_matrix.matrix.digest import digest, excuses
 from memory_matrix.matrix.read import builtin_quick, read
 from memory_matrix.matrix.select import narrow, parse
 
@@ -45,6 +45,17 @@ until = 2030-01-01
 """
 
 
+EXCUSES = (
+    ('payload = "note"', 'payload = "no*"'),
+    ("ticket 1", "ticket 3"),
+    ('[[known]]\npayload = "note"\nreason = "ticket 1"\n', ""),
+    ("[servers]", '[[known]]\nwriter = "old"\nreason = "ticket 4"\n\n[servers]'),
+    ('case = "ttl_*"', 'case = "text_*"'),
+    ("2030-01-01", "2031-01-01"),
+)
+"""What changes that which is excused, and nothing that is run."""
+
+
 def digest_in(folder: Path, text: str = MATRIX) -> str:
     (folder / "old").mkdir(parents=True, exist_ok=True)
     (folder / "app").mkdir(exist_ok=True)
@@ -52,6 +63,11 @@ def digest_in(folder: Path, text: str = MATRIX) -> str:
         (folder / name).touch()
     (folder / "memory-matrix.toml").write_text(text)
     return digest(read(folder / "memory-matrix.toml"))
+
+
+def excuses_in(folder: Path, text: str = MATRIX) -> str:
+    digest_in(folder, text)
+    return excuses(read(folder / "memory-matrix.toml"))
 
 
 def test_it_is_the_same_in_every_folder(tmp_path: Path) -> None:
@@ -64,6 +80,7 @@ def test_it_is_the_same_in_every_folder(tmp_path: Path) -> None:
         ("me:secret@", "me:other@"),
         ("[compat]", '[compat]\nfail-on = "never"'),
         ("[compat]", '[compat]\ndirections = ["forward"]'),
+        *EXCUSES,
         ("\n\n", "\n# a comment\n\n"),
     ],
 )
@@ -81,19 +98,30 @@ def test_what_changes_no_work_changes_no_digest(tmp_path: Path, old: str, new: s
         ("legacy", "modern"),
         ('"pickle", ', '"pickle", "json", '),
         ("timeout = 5", "timeout = 6"),
-        ('payload = "note"', 'payload = "no*"'),
-        ("ticket 1", "ticket 3"),
         ("db.example", "db2.example"),
         ('"bin:redis-server"', '"image:redis:8.0"'),
         ("RedisStore", "PostgresStore"),
-        ('case = "ttl_*"', 'case = "text_*"'),
-        ("2030-01-01", "2031-01-01"),
         ("[suite]", '[suite]\nstrategy = "pairwise"'),
     ],
 )
 def test_what_changes_the_work_changes_the_digest(tmp_path: Path, old: str, new: str) -> None:
     assert old in MATRIX
     assert digest_in(tmp_path, MATRIX.replace(old, new, 1)) != digest_in(tmp_path)
+
+
+@pytest.mark.parametrize(("old", "new"), EXCUSES)
+def test_what_is_excused_has_a_digest_of_its_own(tmp_path: Path, old: str, new: str) -> None:
+    assert old in MATRIX
+    assert excuses_in(tmp_path, MATRIX.replace(old, new, 1)) != excuses_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"3.11"', '"3.12"'), ("RedisStore", "PostgresStore"), ("timeout = 5", "")]
+)
+def test_what_is_run_makes_no_difference_to_what_is_excused(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    assert excuses_in(tmp_path, MATRIX.replace(old, new, 1)) == excuses_in(tmp_path / "b")
 
 
 def test_no_two_environments_may_change_places(tmp_path: Path) -> None:
@@ -105,6 +133,10 @@ def test_no_two_environments_may_change_places(tmp_path: Path) -> None:
 
 def test_a_part_has_the_digest_of_the_whole(tmp_path: Path) -> None:
     whole = digest_in(tmp_path)
-    matrix = replace(read(tmp_path / "memory-matrix.toml"), whole=whole)
+    matrix = read(tmp_path / "memory-matrix.toml")
+    matrix = replace(matrix, whole=whole, excuses=excuses(matrix))
+    part = narrow(matrix, parse("environment=old payload=other"))
 
-    assert digest(narrow(matrix, parse("environment=old"))) == whole
+    assert digest(part) == whole
+    assert not part.known
+    assert excuses(part) == excuses_in(tmp_path)
