@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from memory_matrix.cli import main
+from memory_matrix.entry import enter
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    return enter("memory_matrix.cli")
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import math
 import os
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from memory_matrix import __version__
 from memory_matrix.commands import modules
 from memory_matrix.commands.options import EXIT_CODES, Parser
+from memory_matrix.entry import INTERRUPTED, SAID
 from memory_matrix.errors import MemoryMatrixError
 from memory_matrix.github import log
 from memory_matrix.report.visible import visible
@@ -22,13 +24,14 @@ from memory_matrix.report.visible import visible
 _WIDEST = 10
 """Characters of the longest escape that stands for one."""
 
-INTERRUPTED = 130
-
 TRACEBACK = "MEMORY_MATRIX_TRACEBACK"
 """The variable that shows where a defect of the tool itself is."""
 
 CLEANING = 5.0
 """Seconds after a signal to end in which others are taken for the same wish."""
+
+_GARBAGE = (50_000, 20, 20)
+"""After how many new objects to look for garbage: a command loads much and leaves little behind."""
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -56,6 +59,7 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; every error is one paragraph on stderr."""
     _prepare_streams()
+    gc.set_threshold(*_GARBAGE)
     with log.guarded_errors():
         return _main(arguments)
 
@@ -74,7 +78,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         _complain(about_defect(error))
         return MemoryMatrixError.exit_code
     except KeyboardInterrupt:
-        _say("interrupted; everything it started is stopped.")
+        _say(SAID)
         return INTERRUPTED
     except _TerminatedError as terminated:
         _say("terminated; everything it started is stopped.")

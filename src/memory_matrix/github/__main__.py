@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from memory_matrix.github.entry import main
+from memory_matrix.entry import enter
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(enter("memory_matrix.github.entry"))

@@ -24,7 +24,7 @@ def imported(*arguments: str) -> set[str]:
         check=False,
     )
     names = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line]
-    assert "memory_matrix.cli" in names
+    assert "memory_matrix.commands.options" in names
     return {name.partition(".")[0] for name in names}
 
 
