@@ -198,7 +198,7 @@ class AsyncPostgresStore:
         """Delete a record, if it is there."""
         await self.run(self.plans.delete(scope, record_id))
 
-    async def delete_where(self, scope: Scope, filter: Filter) -> int:  # noqa: A002 - the protocol's word
+    async def delete_where(self, scope: Scope, filter: Filter) -> int:
         """Delete the records that match, and return how many there were."""
         return await self.run(self.plans.delete_where(scope, filter))
 
@@ -210,7 +210,7 @@ class AsyncPostgresStore:
         self,
         scope: Scope,
         *,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page:
@@ -229,7 +229,7 @@ class AsyncPostgresStore:
         query: Sequence[float],
         k: int,
         *,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,
         threshold: float | None = None,
     ) -> list[tuple[str, float]]:
         """Return (id, distance) of the k nearest records, those not farther than `threshold`.

@@ -22,7 +22,7 @@ _DEEPEST = 100
 class Condition:
     """A filter as SQL, and the parameters that the SQL names."""
 
-    def __init__(self, filter: Filter | None) -> None:  # noqa: A002 - the protocol's word
+    def __init__(self, filter: Filter | None) -> None:
         self.parameters: dict[str, Any] = {}
         self.sql = _EVERYTHING if filter is None else self._of(filter, 0)
 

@@ -361,7 +361,7 @@ class Plans:
         """Delete all records of the namespace, and return how many there were."""
         return self._single(self.statements.delete_all, lambda: self._records(scope), _number)
 
-    def delete_where(self, scope: Scope, filter: Filter) -> Plan[int]:  # noqa: A002
+    def delete_where(self, scope: Scope, filter: Filter) -> Plan[int]:
         """Delete the records that match, and return how many there were."""
 
         def steps() -> Steps[int]:
@@ -375,7 +375,7 @@ class Plans:
     def list_records(
         self,
         scope: Scope,
-        filter: Filter | None,  # noqa: A002
+        filter: Filter | None,
         limit: int | None,
         cursor: str | None,
     ) -> Plan[Page]:
@@ -408,7 +408,7 @@ class Plans:
         scope: Scope,
         query: Sequence[float],
         k: int,
-        filter: Filter | None,  # noqa: A002
+        filter: Filter | None,
         threshold: float | None,
     ) -> Plan[list[tuple[str, float]]]:
         """Return the nearest records, by the index where it is complete."""

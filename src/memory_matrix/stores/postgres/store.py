@@ -200,7 +200,7 @@ class PostgresStore:
         """Delete a record, if it is there."""
         self.run(self.plans.delete(scope, record_id))
 
-    def delete_where(self, scope: Scope, filter: Filter) -> int:  # noqa: A002 - the protocol's word
+    def delete_where(self, scope: Scope, filter: Filter) -> int:
         """Delete the records that match, and return how many there were."""
         return self.run(self.plans.delete_where(scope, filter))
 
@@ -212,7 +212,7 @@ class PostgresStore:
         self,
         scope: Scope,
         *,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Page:
@@ -229,7 +229,7 @@ class PostgresStore:
         query: Sequence[float],
         k: int,
         *,
-        filter: Filter | None = None,  # noqa: A002
+        filter: Filter | None = None,
         threshold: float | None = None,
     ) -> list[tuple[str, float]]:
         """Return (id, distance) of the k nearest records, those not farther than `threshold`.
