@@ -52,5 +52,5 @@ class RedisClients:
 def outside(env: StoreEnv) -> Iterator[Any]:
     """Yield a client that gives strings, to look at a store's keys with."""
     client = required("redis", "redis", "Redis")
-    with client.from_url(env.redis_url, decode_responses=True) as opened:
+    with client.from_url(env.redis_url, decode_responses=True, protocol=2) as opened:
         yield opened
