@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
+from memory_matrix.stores.engines import SqlAlchemy
 from memory_matrix.stores.openai_agents.items import POLICY, PROJECT, items, message, messages
 from memory_matrix.stores.protocol import Message, NotOffered, RawRow, Scope, StoreEnv
 from memory_matrix.stores.requiring import required
 
-T = TypeVar("T")
-
 WITH_EXTRA = f"{PROJECT}[sqlalchemy]"
 SESSIONS, MESSAGES = "agent_sessions", "agent_messages"
 
-_SETTING = re.compile(r"-c\s*([\w.]+)=(\S*)")
 _CORRUPT = f"""
     UPDATE {MESSAGES} SET message_data = '{{not json' WHERE id =
     (SELECT id FROM {MESSAGES} WHERE session_id = :session ORDER BY created_at, id
@@ -43,12 +40,8 @@ class SQLAlchemySession:
         module = "agents.extensions.memory.sqlalchemy_session"
         self._session = required(WITH_EXTRA, module, "SQLAlchemySession")
         self._engine = required(WITH_EXTRA, "sqlalchemy.ext.asyncio", "create_async_engine")
-        self._url = required(WITH_EXTRA, "sqlalchemy.engine", "make_url")
-        self._text = required(WITH_EXTRA, "sqlalchemy", "text")
-        self._error = required(WITH_EXTRA, "sqlalchemy.exc", "DBAPIError")
-        errors = ("OperationalError", "InterfaceError", "TimeoutError")
-        own = (required(WITH_EXTRA, "sqlalchemy.exc", error) for error in errors)
-        self.refusals = (ValueError, TypeError, LookupError, ConnectionError, *own)
+        self._sqlalchemy = SqlAlchemy(WITH_EXTRA)
+        self.refusals = self._sqlalchemy.refusals
 
     def open(self, env: StoreEnv) -> Opened:
         """Return an engine of its own; it connects when it is used."""
@@ -56,18 +49,8 @@ class SQLAlchemySession:
 
     def client(self, env: StoreEnv) -> Any:
         """Return an engine."""
-        url = self._url(env.postgres_dsn)
-        settings = dict(_SETTING.findall(url.query.get("options", "")))
-        settings["application_name"] = url.query.get("application_name", "")
-        return self._engine(
-            url.set(drivername="postgresql+asyncpg").difference_update_query(
-                ["options", "application_name"]
-            ),
-            pool_size=env.pool_size,
-            max_overflow=0,
-            pool_timeout=env.wait,
-            connect_args={"server_settings": settings, "timeout": env.wait},
-        )
+        url, more = self._sqlalchemy.on_asyncpg(env)
+        return self._engine(url, **more)
 
     def open_with(self, env: StoreEnv, client: Any) -> Opened:
         """Return sessions on an engine of the caller's."""
@@ -76,7 +59,7 @@ class SQLAlchemySession:
     async def client_works(self, client: Any) -> bool:
         """Return whether the engine answers."""
         async with client.connect() as connection:
-            return bool(await connection.scalar(self._text("SELECT true")))
+            return bool(await connection.scalar(self._sqlalchemy.text("SELECT true")))
 
     async def close_client(self, client: Any) -> None:
         """Close the engine's connections."""
@@ -84,7 +67,8 @@ class SQLAlchemySession:
 
     async def setup(self, store: Opened) -> None:
         """Make the tables, as the first use of a session does."""
-        await self._ended(self._of(store, "setup").get_items(limit=1))
+        with self._sqlalchemy.ending():
+            await self._of(store, "setup").get_items(limit=1)
 
     async def close(self, store: Opened) -> None:
         """Close the engine's connections.
@@ -100,21 +84,24 @@ class SQLAlchemySession:
 
     async def append(self, store: Opened, scope: Scope, given: Sequence[Message]) -> None:
         """Add items."""
-        await self._ended(self._of(store, scope.session).add_items(items(given)))
+        with self._sqlalchemy.ending():
+            await self._of(store, scope.session).add_items(items(given))
 
     async def read(self, store: Opened, scope: Scope, *, limit: int | None = None) -> list[Message]:
         """Return the items, or the newest."""
-        session = self._of(store, scope.session)
-        return messages(await self._ended(session.get_items(limit=limit)))
+        with self._sqlalchemy.ending():
+            return messages(await self._of(store, scope.session).get_items(limit=limit))
 
     async def pop(self, store: Opened, scope: Scope) -> Message | None:
         """Remove and return the newest item."""
-        item = await self._ended(self._of(store, scope.session).pop_item())
+        with self._sqlalchemy.ending():
+            item = await self._of(store, scope.session).pop_item()
         return None if item is None else message(item)
 
     async def clear(self, store: Opened, scope: Scope) -> None:
         """Delete the session."""
-        await self._ended(self._of(store, scope.session).clear_session())
+        with self._sqlalchemy.ending():
+            await self._of(store, scope.session).clear_session()
 
     def tables(self, store: Opened) -> list[str]:
         """Return the tables of sessions and messages."""
@@ -126,7 +113,9 @@ class SQLAlchemySession:
         async with store.engine.connect() as connection:
             for table, column in ((SESSIONS, "session_id"), (MESSAGES, "id")):
                 statement = f"SELECT {column} FROM {table} WHERE session_id = :session"  # noqa: S608 - own names
-                rows = await connection.execute(self._text(statement), {"session": scope.session})
+                rows = await connection.execute(
+                    self._sqlalchemy.text(statement), {"session": scope.session}
+                )
                 found += [RawRow(table, str(key)) for (key,) in rows]
         return found
 
@@ -134,21 +123,8 @@ class SQLAlchemySession:
         """Cut an item's JSON off."""
         async with store.engine.begin() as connection:
             await connection.execute(
-                self._text(_CORRUPT), {"session": scope.session, "index": index}
+                self._sqlalchemy.text(_CORRUPT), {"session": scope.session, "index": index}
             )
-
-    async def _ended(self, call: Awaitable[T]) -> T:
-        """Return what a call gives.
-
-        Raises:
-            ConnectionError: SQLAlchemy says that the connection is gone.
-        """
-        try:
-            return await call
-        except self._error as error:
-            if error.connection_invalidated:
-                raise ConnectionError(str(error.orig)) from error
-            raise
 
     def _of(self, store: Opened, session: str) -> Any:
         return self._session(session, engine=store.engine, create_tables=True)
