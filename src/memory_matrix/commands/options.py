@@ -254,7 +254,7 @@ def report_folder(text: str) -> Path:
     Raises:
         UsageError: they cannot.
     """
-    from memory_matrix.report.files import check_folder
+    from memory_matrix.report.folders import check_folder
 
     path = Path(text)
     check_folder(path)

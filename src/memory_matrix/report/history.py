@@ -15,7 +15,7 @@ from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report.appending import append_whole
 from memory_matrix.report.baseline import Changes, cell_changes, suite_changes
 from memory_matrix.report.decoding import Decoder, MalformedError, decoder
-from memory_matrix.report.files import why_not
+from memory_matrix.report.folders import why_not
 from memory_matrix.report.grouping import unavailable
 from memory_matrix.report.model import Report
 

@@ -15,6 +15,7 @@ import pytest
 
 from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report import files
+from memory_matrix.report.folders import check_folder
 from memory_matrix.report.formats import FORMATS
 from memory_matrix.report.model import Cell, Report, StoreRecord, SuiteResult, to_json
 
@@ -139,7 +140,7 @@ def test_where_no_report_can_be_written_is_known_before_there_is_one(
     make(place)
 
     with pytest.raises(UsageError, match=rf"'{place / below}': .*({why}).*--report-dir"):
-        files.check_folder(place / below)
+        check_folder(place / below)
     with pytest.raises(MemoryMatrixError):
         files.write(sample, place / below)
 
@@ -148,7 +149,7 @@ def test_where_no_report_can_be_written_is_known_before_there_is_one(
 def test_a_folder_that_can_be_made_is_not_made_before_there_is_a_report(
     below: str, sample: Report, tmp_path: Path
 ) -> None:
-    files.check_folder(tmp_path / below)
+    check_folder(tmp_path / below)
 
     assert not list(tmp_path.iterdir())
     assert files.write(sample, tmp_path / below)
