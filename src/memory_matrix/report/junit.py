@@ -3,6 +3,9 @@
 A test suite for each reader, with a class for each writer; one for each store and environment, with
 a class for each set of servers; and one of what the matrix asks for. So a viewer opens a part at a
 time, and no test has the class and name of another.
+
+A cell has no time of its own, since bytes are read once for all who wrote them. Surefire wants one of
+each test all the same: it is 0, and the time of all that a reader read is that of its test suite.
 """
 
 from __future__ import annotations
@@ -52,7 +55,8 @@ class _TestSuite:
     items: Sequence[Any]
     standing: Callable[[Any], Standing]
     test: Callable[[Any, Standing], _Test]
-    seconds: float = 0.0
+    seconds: float | None = None
+    """How long all of it took; None where nobody knows."""
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -93,7 +97,7 @@ def render(report: Report) -> Iterator[str]:
     counts = [Counter(map(each.standing, each.items)) for each in suites]
     total = sum(counts, Counter())
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="memory-matrix"'
-    yield f"{_counted(total)}{_time(sum(each.seconds for each in suites))}>\n"
+    yield f"{_counted(total)}{_time(_sum(each.seconds or 0.0 for each in suites))}>\n"
     for suite, count in zip(suites, counts, strict=True):
         yield from _suite_pieces(suite, count)
     yield "</testsuites>\n"
@@ -101,18 +105,30 @@ def render(report: Report) -> Iterator[str]:
 
 def _suites(report: Report) -> Iterator[_TestSuite]:
     standings, names, classes = Standings(report), _Labels(), _Labels(dots=False)
-    if required := tuple(requirements(report)):
-        yield _TestSuite("matrix", required, _standing_of_requirement, _test_of_requirement)
     environments = {each.name: each for each in report.environments}
+    builds = {
+        name: each.seconds["build"]
+        for name, each in environments.items()
+        if "build" in each.seconds
+    }
+    if required := tuple(requirements(report)):
+
+        def of_requirement(requirement: Requirement, _: Standing) -> _Test:
+            return _test_of_requirement(requirement, builds)
+
+        yield _TestSuite(
+            "matrix", required, _standing_of_requirement, of_requirement, _sum(builds.values())
+        )
     for reader, cells in by(report.cells, lambda cell: cell.reader).items():
 
         def of_cell(cell: Cell, standing: Standing) -> _Test:
             excuse = standings.excuse(cell) if standing == "excused" else ""
             return _test_of_cell(cell, report, excuse, classes)
 
-        facts = _facts(environments.get(reader))
+        of_reader = environments.get(reader)
+        seconds = None if of_reader is None else of_reader.seconds.get("read")
         name = f"compat: {names(reader)} reads"
-        yield _TestSuite(name, cells, standings.of_cell, of_cell, properties=facts)
+        yield _TestSuite(name, cells, standings.of_cell, of_cell, seconds, _facts(of_reader))
     for (store, environment), results in by(report.suite, _place).items():
 
         def of_result(result: SuiteResult, standing: Standing) -> _Test:
@@ -120,7 +136,7 @@ def _suites(report: Report) -> Iterator[_TestSuite]:
             return _test_of_result(result, report, excuse, classes)
 
         facts = _facts(environments.get(environment))
-        seconds = sum(_bounded(each.seconds) for each in results)
+        seconds = _sum(each.seconds for each in results)
         name = f"suite: {names(store)} in {names(environment)}"
         yield _TestSuite(name, results, standings.of_result, of_result, seconds, facts)
 
@@ -140,11 +156,12 @@ def _standing_of_requirement(requirement: Requirement) -> Standing:
     return "passed" if requirement.reason is None else "error"
 
 
-def _test_of_requirement(requirement: Requirement, _: Standing) -> _Test:
+def _test_of_requirement(requirement: Requirement, builds: Mapping[str, float]) -> _Test:
     lines = [visible(requirement.reason or "", 1000)]
     return _Test(
         f"matrix.{requirement.kind}",
         visible(requirement.name, 2 * NAME),
+        builds.get(requirement.name, 0.0) if requirement.kind == "environments" else 0.0,
         kind="lost" if requirement.kind == "parts" else "unavailable",
         message=lines[0],
         lines=lines,
@@ -189,7 +206,7 @@ def _with_place(lines: Iterable[str], name: str, report: Report) -> Iterator[str
 def _suite_pieces(suite: _TestSuite, count: Mapping[Standing, int]) -> Iterator[str]:
     skipped = f' skipped="{count["excused"]}"'
     yield f"<testsuite{_attribute('name', suite.name)}{_counted(count)}{skipped}"
-    yield f"{_time(suite.seconds)}>\n"
+    yield f"{'' if suite.seconds is None else _time(suite.seconds)}>\n"
     if suite.properties:
         yield "<properties>\n"
         for key, value in suite.properties.items():
@@ -231,5 +248,9 @@ def _time(seconds: float) -> str:
     return f' time="{_bounded(seconds):.3f}"'
 
 
+def _sum(seconds: Iterable[float]) -> float:
+    return sum(map(_bounded, seconds), 0.0)
+
+
 def _bounded(seconds: float) -> float:
-    return min(max(seconds, 0.0), _LONGEST)
+    return min(max(0.0, seconds), _LONGEST)  # in this order NaN is 0

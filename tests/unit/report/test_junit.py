@@ -215,6 +215,40 @@ def test_any_time_is_a_time(seconds: float) -> None:
     _parsed(Report(suite=results))
 
 
+def test_a_reader_has_the_time_that_it_read_and_an_environment_that_of_its_build() -> None:
+    report = Report(
+        environments=(
+            EnvironmentRecord("old", "3.11.7", seconds={"build": 8.0, "write": 1.0, "read": 0.5}),
+            EnvironmentRecord("next", "3.13.0", seconds={"build": 4.0, "read": 2.25}),
+            EnvironmentRecord("lost", "3.15", status="unavailable", reason="no Python 3.15"),
+        ),
+        cells=(OK, replace(OK, payload="more"), replace(OK, reader="old")),
+    )
+    root = _parsed(report)
+    times = {each.get("name"): each.get("time") for each in root}
+    builds = {each.get("name"): each.get("time") for each in root[0]}
+
+    assert times == {
+        "matrix": "12.000",
+        "compat: next reads": "2.250",
+        "compat: old reads": "0.500",
+    }
+    assert builds == {"old": "8.000", "next": "4.000", "lost": "0.000"}
+    assert root.get("time") == "14.750"
+
+
+def test_a_time_that_nobody_knows_is_not_told() -> None:
+    report = Report(environments=(EnvironmentRecord("next", "3.13.0"),), cells=(OK,))
+    assert _parsed(report)[1].get("time") is None
+    assert _parsed(replace(report, environments=()))[0].get("time") is None
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 1e308, float("nan"), float("inf")])
+def test_any_time_of_an_environment_is_a_time(seconds: float) -> None:
+    took = {"build": seconds, "read": seconds}
+    _parsed(Report(environments=(EnvironmentRecord("next", "3", seconds=took),), cells=(OK,)))
+
+
 def test_times_add_up() -> None:
     results = tuple(replace(FAILED, case=str(number), seconds=0.25) for number in range(4))
     root = _parsed(Report(suite=results))
