@@ -109,8 +109,11 @@ class RedisIsolation:
         return sorted(each.decode(errors="backslashreplace") for each in foreign)
 
     def clean(self) -> None:
-        """Remove all keys and search indexes that this run made on a server given by URL."""
-        self._remove(f"mm{self._token}:")
+        """Remove all keys and search indexes that this run made on a server given by URL.
+
+        Also those of stores that take the colons out of their prefix.
+        """
+        self._remove(f"mm{self._token}")
 
     def close(self) -> None:
         """Let others have the database, and close the connection. Nothing where the server is gone."""

@@ -77,7 +77,9 @@ def test_on_a_server_given_by_url_only_indexes_of_the_run_go(worker: Worker) -> 
     url = worker.redis(STACK, own_server=True).url
     with closing(RedisIsolation(url, owned=False, token="0" * 12)) as run:
         indexed(run.client, "memories")
-        indexed(run.client, f"{run.place().prefix}index")
+        prefix = run.place().prefix
+        for name in (f"{prefix}index", f"{prefix.replace(':', '-')}index"):
+            indexed(run.client, name)
         run.clean()
         assert list(run.client.execute_command("FT._LIST")) == [b"memories"]
         run.client.flushdb()
