@@ -22,6 +22,7 @@ from memory_matrix.suite.results import Case, CaseResult, missing, read_lines
 _CASES = "memory_matrix.suite.cases"
 _INI = Path("memory_matrix", "suite", "pytest.ini")
 _PLUGINS = (
+    "memory_matrix.suite.starting",  # before those that load much
     *("memory_matrix.pytest_plugin", "memory_matrix.suite.cases.conftest"),
     *("xdist", "randomly", "timeout"),
 )
