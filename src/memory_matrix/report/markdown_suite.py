@@ -51,7 +51,7 @@ def sections(report: Report) -> Iterator[Section]:
     yield _fixed(report)
     yield _excuses(report, "waived", "Waived cases", MOST_ITEMS)
     stale = [code(each, MESSAGE) for each in report.stale_waivers]
-    yield listing("Waivers of cases that fail no more", stale)
+    yield listing(suite.STALE, stale)
     yield _excuses(report, "skipped", "Cases that were not run", MOST_ITEMS)
     yield _absences(report)
     policies = suite.policies(report)

@@ -249,7 +249,7 @@ class Report:
     strategy: Strategy | None = None
     """None where the memory test suite was not run."""
     stale_waivers: tuple[str, ...] = ()
-    """Sentences on `[[suite.waiver]]` entries whose case no longer fails."""
+    """Sentences on `[[suite.waiver]]` entries that ran out, or whose case no longer fails."""
     fail_on: FailOn = "break"
     directions: tuple[Direction, ...] = ("backward", "forward", "sideways")
     version: str = ""

@@ -31,6 +31,9 @@ MEANINGS: Mapping[SuiteOutcome, str] = {
     "skipped": "nothing was run",
 }
 
+STALE = "Waivers that excuse nothing"
+"""The title of `stale_waivers`: entries that ran out, or whose case fails no more."""
+
 SYMBOLS: Mapping[SuiteOutcome, str] = {
     "passed": "✓",
     "failed": "✗",

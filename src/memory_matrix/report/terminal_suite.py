@@ -44,7 +44,7 @@ def add(page: Page, report: Report) -> None:
         _add_troubles(page, report, troubles, title)
     _add_fixed(page, report)
     _add_excuses(page, report, "waived", "Waived cases")
-    page.listing("Waivers of cases that fail no more", list(map(visible, report.stale_waivers)))
+    page.listing(suite.STALE, list(map(visible, report.stale_waivers)))
     _add_excuses(page, report, "skipped", "Cases that were not run")
     if page.look.verbose:
         _add_excuses(page, report, "not-offered", "Cases that are not offered")

@@ -87,9 +87,11 @@ def run_suite(
         planned = plan_suite(matrix, needs, options.selection)
         _refuse_unserved(matrix, planned)
         report = _tested(bench, options, progress, had, planned)
-    if report.strategy is None or options.selection.terms:
+    if report.strategy is None:
         return report
-    return replace(report, stale_waivers=stale_waivers(matrix.suite.waivers, report.suite))
+    whole = not options.selection.terms
+    stale = stale_waivers(matrix.suite.waivers, report.suite, whole=whole)
+    return replace(report, stale_waivers=stale)
 
 
 def run_suite_shard(
@@ -437,18 +439,29 @@ def order(result: SuiteResult) -> tuple[str, ...]:
 # Waivers
 
 
-def stale_waivers(waivers: Sequence[Waiver], results: Sequence[SuiteResult]) -> tuple[str, ...]:
-    """Return a sentence for each waiver in force that nothing needs any more, of all `results`."""
-    return tuple(_stale(waivers, results))
+def stale_waivers(
+    waivers: Sequence[Waiver], results: Sequence[SuiteResult], *, whole: bool
+) -> tuple[str, ...]:
+    """Return a sentence for each waiver that ran out, or that nothing needs any more.
 
-
-def _stale(waivers: Sequence[Waiver], results: Sequence[SuiteResult]) -> Iterator[str]:
+    Of a part of the matrix, which is not `whole`, nobody can say that nothing needs it.
+    """
     today = dt.datetime.now(dt.timezone.utc).date()
-    for waiver in waivers:
-        covered = [each for each in results if _covers(waiver, each)]
-        if today <= waiver.until and not any(each.outcome == "waived" for each in covered):
-            what = "every case it covers passes" if covered else "it covers no case"
-            yield f"{waiver.key} ({waiver.reason}): {what}; take it out."
+    told = (_stale(each, results, today, whole=whole) for each in waivers)
+    return tuple(filter(None, told))
+
+
+def _stale(
+    waiver: Waiver, results: Sequence[SuiteResult], today: dt.date, *, whole: bool
+) -> str | None:
+    covered = [each for each in results if _covers(waiver, each)]
+    named = f"{waiver.key} ({waiver.reason})"
+    if today > waiver.until and any(each.outcome == "failed" for each in covered):
+        return f"{named} held until {waiver.until}: what it excused fails the run again."
+    if not whole or any(each.outcome == "waived" for each in covered):
+        return None
+    what = "every case it covers passes" if covered else "it covers no case"
+    return f"{named}: {what}; take it out."
 
 
 def _covers(waiver: Waiver, result: SuiteResult) -> bool:

@@ -112,7 +112,7 @@ def merge_suite(shards: Sequence[SuiteShard]) -> Report:
         suite=results,
         stores=tuple(sorted(stores.values(), key=lambda each: places.get(each.environment, 0))),
         strategy=next((each.strategy for each in reports if each.strategy is not None), None),
-        stale_waivers=stale_waivers(partial.waivers, results) if whole else (),
+        stale_waivers=stale_waivers(partial.waivers, results, whole=whole),
         missing=missing,
         merged=titles(run),
         locations={key: value for each in reports for key, value in each.locations.items()},

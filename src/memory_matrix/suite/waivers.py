@@ -42,8 +42,9 @@ def waived(ended: CaseResult, waivers: Iterable[CaseWaiver], today: dt.date) -> 
             reason = f"{waiver.reason} (until {waiver.until}): {ended.reason}"
             return replace(ended, outcome="waived", reason=reason)
     if covering:
-        last = max(waiver.until for waiver in covering)
-        return replace(ended, reason=f"{ended.reason} (its waiver ended on {last})")
+        last = max(covering, key=lambda waiver: waiver.until)
+        reason = f"its waiver ({last.reason}) ended on {last.until}: {ended.reason}"
+        return replace(ended, reason=reason)
     return ended
 
 

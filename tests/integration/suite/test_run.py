@@ -101,7 +101,8 @@ def test_a_waiver_holds_until_its_last_day(project: Project) -> None:
     assert (held.code, only(held)["outcome"]) == (0, "waived")
     assert "known (until 2999-01-01)" in only(held)["reason"]
     assert (ended.code, only(ended)["outcome"]) == (1, "failed")
-    assert "ended on 2020-01-01" in only(ended)["reason"]
+    assert only(ended)["reason"].startswith("its waiver (known) ended on 2020-01-01: ")
+    assert "suite.waiver[0] (known) held until 2020-01-01" in ended.stdout
 
 
 def test_a_waiver_that_nothing_needs_is_told(project: Project) -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from memory_matrix.matrix.model import Waiver
+from memory_matrix.report.model import SuiteOutcome, SuiteResult
 from memory_matrix.suite.results import CaseResult
+from memory_matrix.suite.run import stale_waivers
 from memory_matrix.suite.waivers import CaseWaiver, read_waivers, waived
 
 TODAY = dt.date(2026, 5, 1)
@@ -29,7 +32,13 @@ def test_after_its_last_day_the_case_fails_and_says_so() -> None:
     ended = waived(FAILED, [CaseWaiver("known", YESTERDAY)], TODAY)
 
     assert ended.outcome == "failed"
-    assert ended.reason == "bad (its waiver ended on 2026-04-30)"
+    assert ended.reason == "its waiver (known) ended on 2026-04-30: bad"
+
+
+def test_of_several_that_have_ended_the_last_one_is_named() -> None:
+    waivers = [CaseWaiver("old", dt.date(2025, 1, 1)), CaseWaiver("new", YESTERDAY)]
+
+    assert waived(FAILED, waivers, TODAY).reason == "its waiver (new) ended on 2026-04-30: bad"
 
 
 def test_a_waiver_in_force_counts_whatever_else_has_ended() -> None:
@@ -62,6 +71,36 @@ def test_only_failures_are_waived(outcome: str) -> None:
     ended = CaseResult("ttl_zero", "H", "s", (), None, outcome)  # type: ignore[arg-type]
 
     assert waived(ended, [CaseWaiver("known", TOMORROW)], TODAY) == ended
+
+
+IN_FORCE, RAN_OUT = dt.date(2999, 1, 1), dt.date(2020, 1, 1)
+HELD = "suite.waiver[0] (ticket 2) held until 2020-01-01: what it excused fails the run again."
+PASSES = "suite.waiver[0] (ticket 2): every case it covers passes; take it out."
+COVERS_NONE = "suite.waiver[0] (ticket 2): it covers no case; take it out."
+
+
+@pytest.mark.parametrize(
+    ("until", "outcomes", "whole", "said"),
+    [
+        (RAN_OUT, ("failed", "passed"), True, HELD),
+        (RAN_OUT, ("failed",), False, HELD),
+        (RAN_OUT, ("passed",), True, PASSES),
+        (RAN_OUT, ("passed",), False, None),
+        (RAN_OUT, (), True, COVERS_NONE),
+        (IN_FORCE, ("waived", "passed"), True, None),
+        (IN_FORCE, ("passed",), True, PASSES),
+        (IN_FORCE, ("passed",), False, None),
+        (IN_FORCE, (), True, COVERS_NONE),
+    ],
+)
+def test_a_report_says_of_a_waiver_that_it_ran_out_or_that_nothing_needs_it(
+    until: dt.date, outcomes: tuple[SuiteOutcome, ...], whole: bool, said: str | None
+) -> None:
+    waiver = Waiver("ticket 2", "suite.waiver[0]", until, case="ttl_*")
+    results = [SuiteResult("a", ("pg17",), "S", "ttl_zero", each) for each in outcomes]
+    results.append(SuiteResult("a", ("pg17",), "S", "iso_users", "failed"))
+
+    assert stale_waivers([waiver], results, whole=whole) == (() if said is None else (said,))
 
 
 def test_waivers_are_read_as_they_were_written(tmp_path: Path) -> None:
