@@ -35,6 +35,13 @@ class Progress:
     def __init__(self, style: Style, stream: TextIO | None = None) -> None:
         self._style = style
         self._stream = stream or sys.stderr
+        self._noted: set[str] = set()
+
+    def note(self, text: str) -> None:
+        """Say once what is allowed, and perhaps not what was meant; between two phases."""
+        if text not in self._noted:
+            self._noted.add(text)
+            print(f"note: {text}", file=self._stream)
 
     @contextmanager
     def phase(self, name: str, total: int | None) -> Iterator[Step]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -60,8 +61,14 @@ def selected_matrix(options: argparse.Namespace) -> tuple[Matrix, Selection]:
 
 
 def given_matrix(options: argparse.Namespace, matrix: Matrix) -> Matrix:
-    """Return the matrix with what the command line says instead of the file."""
+    """Return the matrix with what the command line says instead of the file, each once."""
     from memory_matrix.matrix import override
+    from memory_matrix.matrix.model import mask_password
+
+    for option in ("store", "postgres", "redis"):
+        given = Counter(map(mask_password, getattr(options, option) or ()))
+        for name in (each for each, number in given.items() if number > 1):
+            print(f"note: --{option} {name} is given twice, and run once.", file=sys.stderr)
 
     return override.override(
         matrix,
@@ -73,7 +80,7 @@ def given_matrix(options: argparse.Namespace, matrix: Matrix) -> Matrix:
 
 def given_options(options: argparse.Namespace, matrix: Matrix) -> tuple[str, ...]:
     """Return the options that name other stores or servers than the matrix file, without passwords."""
-    stores = [("--store", each) for each in options.store or ()]
+    stores = [("--store", each) for each in dict.fromkeys(options.store or ())]
     servers = [
         (f"--{each.kind}", each.text) for each in matrix.servers if getattr(options, each.kind)
     ]

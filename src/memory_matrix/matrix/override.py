@@ -21,7 +21,7 @@ def override(
 ) -> Matrix:
     """Return the matrix with other stores, servers or another strategy, where they are given.
 
-    Files are looked for in the current folder.
+    Files are looked for in the current folder. What is given twice is there once.
 
     Raises:
         UsageError: a server is no server.
@@ -29,9 +29,11 @@ def override(
     here = Path.cwd()
     for sentence in _problems(servers, here):
         raise UsageError(sentence)
+    servers = {kind: tuple(dict.fromkeys(texts)) for kind, texts in servers.items()}
+    placed = dict.fromkeys(_placed(each, here, matrix.root) for each in stores)
     suite = replace(
         matrix.suite,
-        stores=tuple(_placed(each, here, matrix.root) for each in stores) or matrix.suite.stores,
+        stores=tuple(placed) or matrix.suite.stores,
         strategy=strategy or matrix.suite.strategy,
     )
     return replace(

@@ -35,6 +35,7 @@ def describe(source: str, root: Path) -> dict[str, Any]:
         "needs": list(store.needs),
         "takes_serializer": store.takes_serializer,
         "policy": store.policy.lines(),
+        "same": _identity(store.adapter, source, root),
         **_defined(store.adapter, source.rpartition(":")[0], root),
     }
 
@@ -50,8 +51,25 @@ def _defined(adapter: Any, module: str, root: Path) -> dict[str, Any]:
             return {"file": inspect.getsourcefile(kind), "line": inspect.getsourcelines(kind)[1]}
     if _is_ours(module):
         return {}
-    file = root / module if module.endswith(".py") else getattr(sys.modules[module], "__file__", "")
-    return {"file": str(file or ""), "line": 1}
+    return {"file": _file(module, root), "line": 1}
+
+
+def _identity(adapter: Any, source: str, root: Path) -> list[str]:
+    """Return what adapters share that are one, however they are named.
+
+    Those of one class are, unless they were made with something in them: then, those of one name.
+    """
+    module, _, name = source.rpartition(":")
+    if getattr(adapter, "__dict__", None) == {}:
+        module, name = type(adapter).__module__, type(adapter).__qualname__
+    return [os.path.realpath(_file(module, root) or module), name]
+
+
+def _file(module: str, root: Path) -> str:
+    """Return the file of a module that is loaded, or of one that is named by it."""
+    if module.endswith(".py"):
+        return str(root / module)
+    return getattr(sys.modules.get(module), "__file__", None) or ""
 
 
 def _is_ours(module: str) -> bool:

@@ -277,6 +277,9 @@ def _loaded_stores(
             return answers
 
         answers = parallel(bench.runner, options.jobs, load, ready)
+    for described in answers:
+        for several in _said_twice(described):
+            progress.note(f"{several} are one store under several names, and all of them are run.")
     needs: dict[str, StoreNeeds] = {}
     records = []
     locations: dict[str, str] = {}
@@ -289,6 +292,15 @@ def _loaded_stores(
                 wanted = StoreNeeds(tuple(answer["needs"]), answer["takes_serializer"])
                 needs.setdefault(answer["source"], wanted)
     return needs, replace(had, stores=tuple(records), locations=locations)
+
+
+def _said_twice(described: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the names of stores that are one, of those that one environment described."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for answer in described:
+        if "error" not in answer:
+            names.setdefault(tuple(answer["same"]), []).append(answer["source"])
+    return (" and ".join(each) for each in names.values() if len(each) > 1)
 
 
 def _refuse_unloadable(

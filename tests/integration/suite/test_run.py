@@ -84,6 +84,22 @@ def test_what_the_adapter_lacks_is_not_offered(project: Project) -> None:
     assert outcomes(run)["order_pop_is_last"] == "not-offered"
 
 
+def test_a_store_that_is_given_twice_is_run_once_and_one_of_two_names_is_noted(
+    project: Project,
+) -> None:
+    project.write("store.py", BROKEN)
+    stores = ["--store", "store.py:Store"] * 2 + ["--store", "./store.py:Store"]
+
+    run = suite(project, "case=text_crlf*", arguments=tuple(stores))
+
+    assert sorted({each["store"] for each in run.report["suite"]}) == [
+        "./store.py:Store",
+        "store.py:Store",
+    ]
+    assert "note: --store store.py:Store is given twice, and run once.\n" in run.stderr
+    assert run.stderr.count("store.py:Store and ./store.py:Store are one store") == 1
+
+
 def test_a_waiver_holds_until_its_last_day(project: Project) -> None:
     project.write("store.py", BROKEN)
     waiver = """

@@ -46,6 +46,21 @@ def test_a_store_in_a_file_is_found_from_the_matrix_files_folder(
     assert found.suite.strategy == "pairwise"
 
 
+def test_what_is_given_twice_is_there_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    stores = ["store.py:Store", "module:Store", "./store.py:Store", "module:Store"]
+    servers = {"postgres": [], "redis": ["image:redis:8.0", "image:redis:7.0", "image:redis:8.0"]}
+
+    found = override(matrix(tmp_path), stores=stores, servers=servers, strategy=None)  # type: ignore[arg-type]
+
+    assert found.suite.stores == (f"{tmp_path / 'here' / 'store.py'}:Store", "module:Store")
+    assert [each.name for each in found.servers if each.kind == "redis"] == [
+        "redis:8.0",
+        "redis:7.0",
+    ]
+
+
 def test_a_server_that_is_none_is_refused(tmp_path: Path) -> None:
     servers = {"postgres": ["redis://localhost"], "redis": []}
 
