@@ -111,9 +111,10 @@ class Page:
 
     def text(self) -> str:
         """Return the page as it is printed."""
+        if not self.look.colour:  # in half the time
+            return "".join(f"{line.plain}\n" for line in self.lines)
         console = _console(self.look)
-        for line in self.lines:
-            console.print(line, soft_wrap=True, highlight=False)
+        console.print(*self.lines, sep="\n", soft_wrap=True, highlight=False)
         file = console.file
         assert isinstance(file, StringIO)
         return file.getvalue()

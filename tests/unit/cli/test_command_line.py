@@ -10,6 +10,7 @@ import pytest
 from memory_matrix import __version__, cli
 from memory_matrix.commands import modules, plan
 from memory_matrix.errors import MemoryMatrixError, UnavailableError, UsageError
+from support.tables import table
 
 COMMANDS = ("compat", "merge", "plan", "report", "suite")
 
@@ -93,7 +94,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"memory-matrix {__version__}\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "said"),
     [
         ([], "COMMAND"),
@@ -113,7 +114,6 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["report", "--format", "docx"], "invalid choice: 'docx'"),
         (["report", "-q", "--form", "json"], "--form"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_a_wrong_command_line_is_refused_with_where_to_look(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
@@ -220,7 +220,10 @@ def test_what_stops_a_command_becomes_an_exit_code_and_a_sentence(
     assert capsys.readouterr().err.startswith(f"memory-matrix: {said}")
 
 
-@pytest.mark.parametrize("command", ["run", "compat", "suite", "plan", "merge", "doctor"])
+@pytest.mark.parametrize(
+    "command",
+    ["run", "compat", "suite", "plan", "merge", pytest.param("doctor", marks=pytest.mark.large)],
+)
 @pytest.mark.parametrize("text", [None, "x = 1", "[[environment"], ids=["none", "wrong", "no TOML"])
 def test_a_matrix_file_that_cannot_be_read_is_bad_input_to_every_command(
     command: str, text: str | None, folder: Path, capsys: pytest.CaptureFixture[str]

@@ -10,6 +10,7 @@ import pytest
 from memory_matrix import cli
 from memory_matrix.report import files, history
 from memory_matrix.report.model import Cell, Report
+from support.tables import table
 
 FINE = Cell("old", "next", "json", "chat", (), "ok", direction="backward")
 BROKEN = Cell("old", "next", "json", "tools", (), "unreadable", True, direction="backward")
@@ -43,8 +44,8 @@ def test_the_comparison_is_in_every_format(capsys: pytest.CaptureFixture[str]) -
     assert "### New breaks (1)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", ["run", "compat", "suite", "report"])
-@pytest.mark.parametrize("path", ["nowhere", "nowhere/report.json", "", ".", "x" * 300, "\0"])
+@table("command", ["run", "compat", "suite", "report"])
+@table("path", ["nowhere", "nowhere/report.json", "", ".", "x" * 300, "\0"])
 def test_a_baseline_that_is_not_there_is_refused_at_once(
     command: str, path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from memory_matrix.matrix.read import builtin_quick
 from memory_matrix.report import files
 from memory_matrix.report.model import Cell, Report, SuiteResult
 from memory_matrix.running import empty_report
+from support.tables import table
 
 ONE_MACHINE = "run `compat write --shard I/N`, then `compat read --shard I/N`"
 
@@ -34,7 +35,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return error
 
 
-@pytest.mark.parametrize(
+@table(
     ("arguments", "said"),
     [
         (["compat", "--shard", "1/2"], ONE_MACHINE),
@@ -59,7 +60,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         (["plan", "--github", "--jobs", "\u0663"], "from 1 to 256"),
         (["plan", "--github"], "GITHUB_OUTPUT"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_is_wrong_is_said_in_a_sentence(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]

@@ -11,6 +11,7 @@ import pytest
 from memory_matrix.compat.hints import load_hints
 from memory_matrix.compat.hints_page import FAMILIES, markdown
 from memory_matrix.report.model import Difference, Error
+from support.tables import table
 
 PAGE = Path(__file__).parents[3] / "docs" / "hints.md"
 HINTS = load_hints()
@@ -77,7 +78,7 @@ def test_generic_hints_come_after_all_others_of_their_outcome() -> None:
         assert all(order.index(each) < order.index(generic) for each in special), generic
 
 
-@pytest.mark.parametrize(
+@table(
     ("outcome", "expected"),
     [
         ("unreadable", "MM100"),

@@ -26,6 +26,7 @@ from memory_matrix.matrix.model import EnvironmentSpec, Known
 from memory_matrix.matrix.select import Selection, parse
 from memory_matrix.report.model import Cell, Difference, Error
 from memory_matrix.worker.compare import MOST_DIFFERENCES
+from support.tables import table
 
 HINTS = load_hints()
 
@@ -126,7 +127,7 @@ OLD, NEW = "old/pickle/one", "new/pickle/one"
 # directions
 
 
-@pytest.mark.parametrize(
+@table(
     ("writer", "reader", "expected"),
     [
         (spec("a", python=0), spec("b", python=1), "backward"),
@@ -317,12 +318,12 @@ def cause(found: Finding) -> str | None:
     return None if hint is None else hint.code
 
 
-@pytest.mark.parametrize(("cell", "own"), SAME)
+@table(("cell", "own"), SAME)
 def test_failing_the_same_way(cell: Finding, own: Finding) -> None:
     assert same_way(cell, own, cause)
 
 
-@pytest.mark.parametrize(("cell", "own"), OTHER)
+@table(("cell", "own"), OTHER)
 def test_failing_another_way(cell: Finding, own: Finding) -> None:
     assert not same_way(cell, own, cause)
 
@@ -560,7 +561,7 @@ BROKEN = World(
 )
 
 
-@pytest.mark.parametrize(
+@table(
     ("entry", "matches"),
     [
         (known(), True),

@@ -25,6 +25,7 @@ from memory_matrix.matrix.packing import Shard
 from memory_matrix.worker.describe import digest
 from support import shards
 from support.shards import NAMES, SAME, save_written_shard, written_partial
+from support.tables import table
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -33,6 +34,12 @@ Change = Callable[[dict[str, Any]], None]
 def written(tmp_path: Path) -> Path:
     """The JSON file of a shard that wrote."""
     return save_written_shard(tmp_path, Shard(1, 2))
+
+
+@pytest.fixture
+def whole(written: Path) -> bytes:
+    """What `written` holds before a test changes it."""
+    return written.read_bytes()
 
 
 @pytest.fixture
@@ -118,9 +125,11 @@ WRONG: dict[str, Change] = {
 }
 
 
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
-def test_what_does_not_fit_together_is_refused_by_name(written: Path, change: Change) -> None:
-    data = json.loads(written.read_bytes())
+@table("change", WRONG)
+def test_what_does_not_fit_together_is_refused_by_name(
+    written: Path, whole: bytes, change: Change
+) -> None:
+    data = json.loads(whole)
     change(data)
     written.write_text(json.dumps(data))
 

@@ -27,6 +27,7 @@ from memory_matrix.report.model import (
 )
 from support import hostile
 from support.runner import obeyed
+from support.tables import table
 
 ROOT = Path("/repo")
 PLACES = Places(ROOT, ROOT / "app")
@@ -111,8 +112,8 @@ def test_what_differs_has_an_annotation_each_worst_first() -> None:
     )
 
 
-@pytest.mark.parametrize("number", [1, 9, 10, 11, 12, 300])
-@pytest.mark.parametrize("reserved", [0, 1])
+@table("number", [1, 9, 10, 11, 12, 300])
+@table("reserved", [0, 1])
 def test_no_level_has_more_than_github_shows_and_the_last_one_counts_the_rest(
     number: int, reserved: int
 ) -> None:
@@ -142,7 +143,7 @@ def test_levels_are_cut_apart() -> None:
     assert levels == ["error", *["notice"] * 10]
 
 
-@pytest.mark.parametrize(
+@table(
     ("report", "level"),
     [
         (Report(cells=(broken(),)), "error"),
@@ -239,7 +240,7 @@ def test_what_could_not_be_had_is_merged_by_reason() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     ("locations", "place"),
     [
         ({"state": "payloads.py:12"}, ("app/payloads.py", 12)),
@@ -288,9 +289,7 @@ EVERY = Report(
 )
 
 
-@pytest.mark.parametrize(
-    "text", [*hostile.TEXTS, hostile.LONG[:100_000]], ids=lambda text: ascii(text[:20])
-)
+@table("text", [*hostile.TEXTS, hostile.LONG[:100_000]])
 def test_hostile_text_stays_in_its_annotation_and_short(text: str) -> None:
     shown = found(hostile.spoilt(EVERY, text))
 

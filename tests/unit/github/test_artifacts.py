@@ -17,6 +17,7 @@ import pytest
 from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.github import artifacts
 from memory_matrix.github.artifacts import Source
+from support.tables import table
 
 Answer = tuple[int, dict[str, str], bytes]
 REPORT = b'{"schema": 1}'
@@ -333,7 +334,7 @@ def test_outside_a_workflow_there_are_no_artifacts(missing: str) -> None:
         Source.of(environ, "")
 
 
-@pytest.mark.parametrize(
+@table(
     "api",
     ["nonsense", "file:///etc", "http://[::1", "https://", "https://x:port", "//x", "\x1b[31m"],
 )

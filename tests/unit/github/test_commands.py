@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memory_matrix.github import commands
 from memory_matrix.github.commands import Annotation
 from support import hostile
 from support.runner import Command, obeyed
+from support.tables import table
 
 
 def test_an_annotation_is_one_line_of_what_is_known() -> None:
@@ -24,7 +23,7 @@ def test_groups_and_masks_are_commands() -> None:
     assert commands.add_mask("p%ss\nword") == "::add-mask::p%25ss%0Aword"
 
 
-@pytest.mark.parametrize("text", hostile.TEXTS, ids=ascii)
+@table("text", hostile.TEXTS)
 def test_any_text_in_any_field_arrives_whole(text: str) -> None:
     line = str(Annotation("error", f"m{text}.", f"t{text}.", f"f{text}.", 3))
 

@@ -12,6 +12,7 @@ from memory_matrix.errors import UsageError
 from memory_matrix.github.inputs import COMMANDS, INPUTS, PREFIX, Inputs
 from memory_matrix.github.outputs import OUTPUTS
 from support import definitions
+from support.tables import table
 
 NEVER_GIVEN = {"artifact-id", "artifact-url"}
 """Outputs of the action's upload step."""
@@ -112,7 +113,7 @@ def test_an_artifacts_report_is_the_baseline() -> None:
     assert inputs(baseline="nightly").artifact_of_baseline is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "value", "said"),
     [
         ("command", "compatt", "'compatt' is not allowed; it must be one of run, compat, "),
@@ -150,9 +151,7 @@ def test_a_bad_value_is_refused_by_what_is_allowed(name: str, value: str, said: 
     assert len(problem) < 400
 
 
-@pytest.mark.parametrize(
-    "value", ["0/3", "4/3", "1/0", "1/257", "1", "1/", "a/b", "1/2/3", "-1/2", "1/²"]
-)
+@table("value", ["0/3", "4/3", "1/0", "1/257", "1", "1/", "a/b", "1/2/3", "-1/2", "1/²"])
 def test_a_shard_is_one_of_at_most_256(value: str) -> None:
     (problem,) = problems(command="suite", shard=value)
     assert "I/N, such as 2/4, where 1 <= I <= N <= 256" in problem
@@ -168,9 +167,7 @@ def test_folders_that_are_not_hidden_are_taken(value: str) -> None:
     assert problems(report_dir=value) == []
 
 
-@pytest.mark.parametrize(
-    "value", [".", "./", "..", "out/..", "sub/../.", "{here}", "{here}/..", "/"]
-)
+@table("value", [".", "./", "..", "out/..", "sub/../.", "{here}", "{here}/..", "/"])
 def test_an_artifact_is_never_of_all_that_is_in_the_working_directory(value: str) -> None:
     value = value.format(here=Path.cwd())
     (problem,) = problems(report_dir=value, upload_artifact="true")

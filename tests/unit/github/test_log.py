@@ -12,6 +12,7 @@ from memory_matrix.github import log
 from memory_matrix.github.log import GuardedStream
 from support import hostile
 from support.runner import Command, obeyed
+from support.tables import table
 
 ATTACKS = (
     "::error::x",
@@ -35,7 +36,7 @@ def under_github(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
 
 
-@pytest.mark.parametrize("text", ATTACKS, ids=ascii)
+@table("text", ATTACKS)
 def test_no_printed_line_is_a_command_however_it_is_written(text: str) -> None:
     whole, pieces = io.StringIO(newline=""), io.StringIO(newline="")
     GuardedStream(whole).write(f"{text}\n")
@@ -57,7 +58,7 @@ def test_two_printed_texts_are_no_command_together() -> None:
         assert obeyed(written.getvalue()) == [], (first, second)
 
 
-@pytest.mark.parametrize("text", ["a::b", "a # [b]", "std::vector", "x: ::y", "# heading", ""])
+@table("text", ["a::b", "a # [b]", "std::vector", "x: ::y", "# heading", ""])
 def test_other_lines_stay_as_they_are(text: str) -> None:
     written = io.StringIO()
     print(text, file=GuardedStream(written))

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from memory_matrix.github import masks
+from support.tables import table
 
 from .conftest import Step
 
 
-@pytest.mark.parametrize(
+@table(
     ("url", "secrets"),
     [
         ("postgresql://app:hunter22@db.example/app", ("hunter22",)),

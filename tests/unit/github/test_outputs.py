@@ -12,6 +12,7 @@ from memory_matrix.report import files
 from memory_matrix.report.baseline import compare
 from memory_matrix.report.model import Cell, Report, SuiteOutcome, SuiteResult
 from support import hostile
+from support.tables import table
 
 from .conftest import Step
 
@@ -116,8 +117,9 @@ def test_a_report_that_cannot_be_read_has_no_numbers(tmp_path: Path) -> None:
     assert set(outputs.of_run(4, results)) == {"result", "report-path", "json-path"}
 
 
-@pytest.mark.parametrize("text", [*hostile.TEXTS, "a=b", "a<<b", "x\nend\nresult=pass"], ids=ascii)
+@table("text", [*hostile.TEXTS, "a=b", "a<<b", "x\nend\nresult=pass"])
 def test_any_text_arrives_as_one_output(text: str, step: Step) -> None:
+    step.outputs.write_bytes(b"")
     outputs.write(step.outputs, {"first": text, "second": "x"})
 
     plain = text.encode(errors="backslashreplace").decode()

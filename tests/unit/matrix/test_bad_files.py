@@ -9,6 +9,7 @@ import pytest
 
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.read import read
+from support.tables import table
 
 from .conftest import ReadText, Write
 
@@ -288,7 +289,7 @@ def test_what_follows_from_another_error_alone_is_not_reported(write: Write) -> 
 SECRET = "hunter2"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         '[servers]\nredis = ["postgres://u:hunter2@localhost"]',

@@ -10,6 +10,7 @@ import pytest
 from memory_matrix.matrix.digest import digest, excuses
 from memory_matrix.matrix.read import builtin_quick, read
 from memory_matrix.matrix.select import narrow, parse
+from support.tables import table
 
 MATRIX = """
 [[environment]]
@@ -88,7 +89,7 @@ def test_what_changes_no_work_changes_no_digest(tmp_path: Path, old: str, new: s
     assert digest_in(tmp_path, MATRIX.replace(old, new, 1)) == digest_in(tmp_path)
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new"),
     [
         ('name = "new"', 'name = "newer"'),

@@ -12,6 +12,7 @@ from memory_matrix.matrix.jobs import Job, Wanted, plan_jobs
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.packing import Seconds
 from memory_matrix.matrix.select import PARTS, narrow, narrow_parts, parse
+from support.tables import table
 
 ReadText = Callable[[str], Matrix]
 
@@ -97,7 +98,7 @@ def test_a_serializer_that_the_suite_has_not_leaves_it_no_jobs_whatever_its_stor
     assert (len(jobs.write), len(jobs.suite)) == (3, 0)
 
 
-@pytest.mark.parametrize(
+@table(
     "select",
     [
         "case=ttl_*",
@@ -111,7 +112,7 @@ def test_a_serializer_that_the_suite_has_not_leaves_it_no_jobs_whatever_its_stor
         "",
     ],
 )
-@pytest.mark.parametrize("most", [1, 20])
+@table("most", [1, 20])
 def test_each_job_is_told_of_the_selection_what_its_command_takes(
     read_text: ReadText, select: str, most: int
 ) -> None:

@@ -10,6 +10,7 @@ from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import EnvironmentSpec, ServerSource
 from memory_matrix.matrix.packing import Shard, pack_processes, packed, parse_shard
 from memory_matrix.matrix.suite import SuiteCell, SuiteProcess
+from support.tables import table
 
 
 @pytest.mark.parametrize("text", ["1/1", "1/256", "256/256", "2/4"])
@@ -17,7 +18,7 @@ def test_a_shard_is_read_as_it_is_written(text: str) -> None:
     assert str(parse_shard(text)) == text
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["", "0/1", "2/1", "1/257", "1", "1/", "/1", "-1/2", "1/2/3", " 1/2", "a/b", "1/0", "¹/2"],
 )
@@ -38,7 +39,7 @@ def weights_of(seed: int) -> list[float | None]:
     ]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@table("seed", range(40))
 def test_every_item_is_in_one_share_and_in_its_order(seed: int) -> None:
     weights = weights_of(seed)
     items = list(range(len(weights)))
@@ -53,7 +54,7 @@ def test_every_item_is_in_one_share_and_in_its_order(seed: int) -> None:
         assert sum(map(bool, shares)) == min(shards, len(items))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@table("seed", range(40))
 def test_no_share_has_more_than_one_item_too_much(seed: int) -> None:
     weights = [each or 0.0 for each in weights_of(seed)]
 

@@ -18,6 +18,7 @@ from memory_matrix.matrix.model import (
     Waiver,
 )
 from memory_matrix.matrix.read import builtin_quick, find, read
+from support.tables import table
 
 from .conftest import ReadText, Write
 
@@ -76,7 +77,7 @@ def test_a_file_that_leads_nowhere_is_found_rather_than_passed_over(folder: Path
         read(path)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "sentence"),
     [
         (b"", "is empty; `memory-matrix compat --help` shows a small one"),

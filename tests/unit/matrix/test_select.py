@@ -7,6 +7,7 @@ import pytest
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.select import Part, narrow, narrow_parts, parse
+from support.tables import table
 
 from .conftest import ReadText
 
@@ -47,7 +48,7 @@ def names(matrix: Matrix) -> list[str]:
     return [each.name for each in matrix.environments]
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "expected"),
     [
         ("environment=production", ["production"]),
@@ -120,7 +121,7 @@ def test_cases_are_asked_one_by_one(matrix: Matrix) -> None:
     assert not selection.allows("case", "text_ascii_round_trip")
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "on", "serializer", "allowed"),
     [
         ("", [], None, True),
@@ -163,7 +164,7 @@ def test_a_serializer_of_one_part_alone_leaves_the_other_without(matrix: Matrix)
         narrow_parts(matrix, parse("serializer=dill"))
 
 
-@pytest.mark.parametrize(
+@table(
     ("part", "expression", "sentence"),
     [
         ("suite", "writer=production", "writer speaks about compat only; for suite, there are env"),
@@ -221,7 +222,7 @@ def test_expected_breaks_that_cannot_show_are_left_out(
     assert len(narrow(matrix, parse(expression)).known) == kept
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "sentence"),
     [
         ("writter=production", 'there is no key "writter"; .* Did you mean "writer"?'),
@@ -240,7 +241,7 @@ def test_what_selects_nothing_is_refused(matrix: Matrix, expression: str, senten
         narrow(matrix, parse(expression))
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "sentence"),
     [
         ("production", "is no key=glob"),

@@ -21,6 +21,7 @@ from memory_matrix.matrix.sessions import (
 )
 from memory_matrix.matrix.sources import sources
 from memory_matrix.matrix.suite import SuiteCell, plan_suite
+from support.tables import table
 
 PYTHONS = '[axes]\npython = ["3.11", "3.12"]\n'
 TWO_OF_EACH = """
@@ -49,7 +50,7 @@ def cells_of(session: Session, whole: Matrix) -> set[SuiteCell]:
     return set(plan_suite(narrowed, store_needs(narrowed), again).cells)
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "label"),
     [
         ("image:pgvector/pgvector:pg18", "pg18"),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from memory_matrix.matrix.model import ServerKind, ServerSource, mask_password
 from memory_matrix.matrix.sources import sources
+from support.tables import table
 
 from .conftest import ReadText
 
@@ -16,7 +15,7 @@ def name_of(kind: ServerKind, text: str, root: Path) -> str:
     return sources({kind: [text]}, root)[0].name
 
 
-@pytest.mark.parametrize(
+@table(
     ("kind", "text", "name"),
     [
         ("postgres", "image:pgvector/pgvector:pg17", "pg17"),
@@ -72,7 +71,7 @@ def test_a_kind_that_is_not_listed_is_not_run(read_text: ReadText) -> None:
     assert read_text(axes + "postgres = []\nredis = []\n").servers == ()
 
 
-@pytest.mark.parametrize(
+@table(
     ("url", "masked"),
     [
         ("redis://localhost:6379/0", "redis://localhost:6379/0"),
@@ -93,7 +92,7 @@ def test_passwords_are_masked_and_nothing_else(url: str, masked: str) -> None:
     assert mask_password(url) == masked
 
 
-@pytest.mark.parametrize(
+@table(
     "password",
     [
         "hunter2",

@@ -14,6 +14,7 @@ import pytest
 
 from memory_matrix.matrix.model import Strategy
 from memory_matrix.matrix.strategy import Point, choose
+from support.tables import table
 
 
 def product(axes: Mapping[str, Sequence[str]]) -> list[Point]:
@@ -175,7 +176,7 @@ def test_a_value_that_never_meets_the_newest_ones_is_in_the_star_all_the_same() 
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
+@table("seed", range(12))
 def test_a_star_has_every_value_and_every_point_that_differs_on_one_axis(seed: int) -> None:
     points = random_points(random.Random(seed))
 
@@ -192,8 +193,8 @@ def test_a_star_has_every_value_and_every_point_that_differs_on_one_axis(seed: i
         )
 
 
-@pytest.mark.parametrize("strategy", ["full", "pairwise", "axis-star"])
-@pytest.mark.parametrize(
+@table("strategy", ["full", "pairwise", "axis-star"])
+@table(
     "points",
     [
         [],

@@ -19,6 +19,7 @@ from memory_matrix.matrix.suite import (
     SuiteProcess,
     plan_suite,
 )
+from support.tables import table
 
 from .conftest import ReadText
 
@@ -195,8 +196,8 @@ def test_each_store_goes_through_the_strategy_on_its_own_axes(
     assert (suite.covered == suite.pairs) is (strategy == "pairwise")
 
 
-@pytest.mark.parametrize("strategy", ["full", "pairwise", "axis-star"])
-@pytest.mark.parametrize("seed", range(6))
+@table("strategy", ["full", "pairwise", "axis-star"])
+@table("seed", range(6))
 def test_any_stores_run_in_as_few_processes_as_can_be(
     read_text: ReadText, seed: int, strategy: str
 ) -> None:
@@ -269,7 +270,7 @@ def test_the_newest_value_is_the_last_of_its_axis_whatever_is_excluded(read_text
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "count"),
     [
         ("python=3.13", {"P": 6, "R": 2, "B": 6}),

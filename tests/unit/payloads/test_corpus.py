@@ -17,12 +17,9 @@ from memory_matrix.payloads import builtin
 from memory_matrix.payloads.lacking import Lacking
 from memory_matrix.worker.compare import compare
 from memory_matrix.worker.describe import describe
+from support.corpus import LARGE, PAYLOADS, SMALL
+from support.tables import table
 
-PAYLOADS: dict[str, Callable[[], Any]] = {
-    name.removeprefix("payload_"): function
-    for name, function in vars(builtin).items()
-    if name.startswith("payload_")
-}
 PROBES: dict[str, Callable[[Any], Any]] = {
     name.removeprefix("probe_"): function
     for name, function in vars(builtin).items()
@@ -33,14 +30,6 @@ SOURCES = sorted(
     for package in (memory_matrix.payloads, memory_matrix.serializers)
     for file in Path(package.__path__[0]).glob("*.py")
 )
-
-
-LARGE = {"messages_10000"}
-
-
-def by_size(name: str) -> Any:
-    """Return the parameter for a payload, marked where it is a large one."""
-    return pytest.param(name, marks=[pytest.mark.large] if name in LARGE else [])
 
 
 def build(name: str) -> Any:
@@ -84,16 +73,36 @@ def test_payload_has_a_plain_name_and_one_line_that_says_its_feature() -> None:
         assert re.fullmatch(r"[^\n]+\.", function.__doc__ or ""), name
 
 
-@pytest.mark.parametrize("name", [by_size(name) for name in PAYLOADS])
+@table("name", SMALL)
 def test_payload_is_equal_each_time_it_is_built(name: str) -> None:
+    check_equal_each_time(name)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", LARGE)
+def test_large_payload_is_equal_each_time_it_is_built(name: str) -> None:
+    check_equal_each_time(name)
+
+
+def check_equal_each_time(name: str) -> None:
     first, second = build(name), build(name)
     if name in PROBES:
         first, second = PROBES[name](first), PROBES[name](second)
     assert compare(describe(first), describe(second)) == []
 
 
-@pytest.mark.parametrize("name", PROBES)
+@table("name", [name for name in PROBES if name in SMALL])
 def test_probe_returns_something_plain_and_changes_nothing(name: str) -> None:
+    check_probe(name)
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("name", [name for name in PROBES if name in LARGE])
+def test_probe_of_a_large_payload_returns_something_plain_and_changes_nothing(name: str) -> None:
+    check_probe(name)
+
+
+def check_probe(name: str) -> None:
     value = build(name)
     seen = PROBES[name](value)
     assert _is_plain(seen)

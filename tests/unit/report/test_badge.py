@@ -20,6 +20,7 @@ from memory_matrix.report.model import (
     Strategy,
     SuiteResult,
 )
+from support.tables import table
 
 FINE = Cell("old", "next", "json", "chat", (), "ok", direction="backward")
 BROKEN = replace(FINE, payload="tools", outcome="unreadable", is_break=True)
@@ -66,7 +67,7 @@ def test_what_is_fine_is_green(report: Report, expected: str | None) -> None:
     assert expected is None or message == expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("report", "expected"),
     [
         (replace(GOOD, cells=(FINE, BROKEN)), "1 break"),
@@ -100,7 +101,7 @@ def test_what_the_baseline_had_all_of_is_orange() -> None:
 UNAVAILABLE = {"status": "unavailable", "reason": "none"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("change", "told"),
     [
         ({"missing": (MissingPart("compat", "next", "2/3"),)}, "1 missing"),

@@ -18,6 +18,7 @@ from memory_matrix.report import files
 from memory_matrix.report.folders import check_folder
 from memory_matrix.report.formats import FORMATS
 from memory_matrix.report.model import Cell, Report, StoreRecord, SuiteResult, to_json
+from support.tables import table
 
 EVERY = ["report.html", "report.json", "report.md"]
 
@@ -64,7 +65,7 @@ def test_each_cell_has_a_line_of_its_own(sample: Report, tmp_path: Path) -> None
 HOSTILE = ["\ud800", "\x00", "\x1b[31m", "\u202e", "😀", "a\nb", "", '"\\', "x" * 100_000]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+@table("text", HOSTILE)
 def test_any_text_is_read_back_equal(text: str, tmp_path: Path) -> None:
     report = Report(
         cells=(Cell(text, text, text, text, (text,), "ok", hint=text),),
@@ -244,7 +245,7 @@ def test_a_pipe_is_no_report(tmp_path: Path) -> None:
         files.load(tmp_path)
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "message"),
     [
         (b"", "no whole JSON"),
@@ -313,7 +314,7 @@ WRONG: list[tuple[tuple[str | int, ...], object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "message"), WRONG)
+@table(("path", "value", "message"), WRONG)
 def test_a_wrong_value_is_named_with_its_place(
     path: tuple[str | int, ...], value: object, message: str, sample: Report, tmp_path: Path
 ) -> None:
@@ -324,7 +325,7 @@ def test_a_wrong_value_is_named_with_its_place(
         files.load(tmp_path)
 
 
-@pytest.mark.parametrize(
+@table(
     "path",
     [
         ("cells", 0, "break"),

@@ -8,10 +8,9 @@ from dataclasses import replace
 from itertools import product
 from typing import get_args
 
-import pytest
-
 from memory_matrix.report import grouping
 from memory_matrix.report.model import Cell, Error, PayloadRecord, Report
+from support.tables import table
 
 OK = Cell("a", "b", "json", "x", (), "ok", direction="backward")
 BREAK = replace(OK, outcome="unreadable", is_break=True, error=Error("load", "E", "m"))
@@ -27,7 +26,7 @@ def test_every_mark_has_its_words() -> None:
     assert set(grouping.MEANINGS) == set(grouping.SYMBOLS) == marks
 
 
-@pytest.mark.parametrize(
+@table(
     ("cell", "mark"),
     [
         (OK, "ok"),

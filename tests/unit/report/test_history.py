@@ -15,6 +15,7 @@ from memory_matrix.errors import MemoryMatrixError, UsageError
 from memory_matrix.report.baseline import compare
 from memory_matrix.report.history import Entry, append, check, entry, read
 from memory_matrix.report.model import Report
+from support.tables import table
 
 ENTRY = Entry("2026-03-01T12:00:00Z", 340, 12)
 
@@ -79,9 +80,9 @@ NO_HISTORIES = {
 }
 
 
-@pytest.mark.parametrize("held", NO_HISTORIES.values(), ids=NO_HISTORIES)
+@table("held", NO_HISTORIES)
 def test_what_is_no_history_is_refused_and_left_as_it_is(path: Path, held: bytes) -> None:
-    path.parent.mkdir()
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(held)
     for refused in (lambda: check(path), lambda: append(path, ENTRY)):
         with pytest.raises(UsageError, match=r"line 1 is .* Name another file") as raised:

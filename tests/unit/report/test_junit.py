@@ -22,6 +22,7 @@ from memory_matrix.report.model import (
     StoreRecord,
     SuiteResult,
 )
+from support.tables import table
 
 Grown = Callable[..., Report]
 
@@ -86,7 +87,7 @@ CELLS: list[tuple[Cell, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("cell", "tag", "message"), CELLS)
+@table(("cell", "tag", "message"), CELLS)
 def test_a_cell_fails_as_it_fails_the_run(cell: Cell, tag: str, message: str) -> None:
     found, element = _only(Report(cells=(cell,)))
     assert found == tag
@@ -108,7 +109,7 @@ RULES: list[tuple[dict[str, object], Cell, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("rules", "cell", "tag"), RULES)
+@table(("rules", "cell", "tag"), RULES)
 def test_the_rules_of_the_run_hold(rules: dict[str, object], cell: Cell, tag: str) -> None:
     assert _only(Report(cells=(cell,), **rules))[0] == tag  # type: ignore[arg-type]
 
@@ -176,7 +177,7 @@ def test_a_failed_case_says_how_to_run_it_alone() -> None:
 LONG = "x" * 200
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other"),
     [
         ("py3.1", "py3_1"),
@@ -186,7 +187,7 @@ LONG = "x" * 200
         ("a", "a (2)"),
     ],
 )
-@pytest.mark.parametrize("place", ["writer", "reader", "serializer", "payload"])
+@table("place", ["writer", "reader", "serializer", "payload"])
 def test_names_that_look_alike_stay_apart(one: str, other: str, place: str) -> None:
     cells = tuple(replace(OK, **{place: name}) for name in (one, other, f"{one} (2)"))
     assert len(list(_parsed(Report(cells=cells)).iter("testcase"))) == 3

@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 
 from memory_matrix.report import markdown, markup
 from memory_matrix.report.model import Cell, Error, Report
+from support.tables import table
 
 Golden = Callable[[str, str], None]
 Grown = Callable[..., Report]
@@ -115,11 +116,11 @@ def test_hostile_text_is_shown_and_never_interpreted(hostile: Report, rows_of_sa
     assert page.rows <= rows_of_sample
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["a|b", "`", "``x`", "a`b``c", " padded ", "\\", "\\|", "<b>&amp;", "*a*", "", "$x$", "@a"],
 )
-@pytest.mark.parametrize("in_table", [False, True])
+@table("in_table", [False, True])
 def test_code_shows_the_text_as_it_is(text: str, in_table: bool) -> None:
     span = markup.code(text, in_table=in_table)
     source = f"| a |\n|---|\n| {span} |\n" if in_table else f"x {span} y\n"

@@ -21,6 +21,7 @@ from memory_matrix.report.model import (
     Report,
     SuiteResult,
 )
+from support.tables import table
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif-subset.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
@@ -69,7 +70,7 @@ def test_breaks_and_failed_cases_are_results_and_nothing_else(sample: Report) ->
     assert len(_results(sample)) == breaks + failed
 
 
-@pytest.mark.parametrize(
+@table(
     ("report", "level"),
     [
         (Report(cells=(BREAK,)), "error"),
@@ -169,7 +170,7 @@ def test_no_two_results_are_taken_for_one() -> None:
     assert len({each["partialFingerprints"]["primaryLocationLineHash"] for each in found}) == 6
 
 
-@pytest.mark.parametrize(
+@table(
     ("location", "file", "line"),
     [
         ("payloads.py:12", "payloads.py", 12),

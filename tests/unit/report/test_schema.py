@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from memory_matrix.matrix.model import Direction, FailOn
 from memory_matrix.report import model
 from memory_matrix.report.model import Report, to_json
+from support.tables import table
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+@table("change", WRONG)
 def test_a_wrong_report_is_not_valid(
     change: Callable[[dict[str, Any]], None], sample: Report, validator: Draft202012Validator
 ) -> None:

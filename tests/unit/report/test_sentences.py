@@ -20,6 +20,7 @@ from memory_matrix.report.model import (
     SuiteResult,
 )
 from memory_matrix.report.suite import troubles
+from support.tables import table
 
 BREAK = Cell(
     "a", "b", "json", "x", (), "unreadable", True, None, "backward", Error("load", "E", "m")
@@ -121,7 +122,7 @@ STRATEGY = Strategy("full", 0, 0, 0)
 SKIPPED = replace(CASE, outcome="skipped", reason="r")
 
 
-@pytest.mark.parametrize(
+@table(
     "report",
     [
         Report(),
@@ -189,7 +190,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@table("name", NAMES)
 def test_the_command_selects_just_that_cell(name: str) -> None:
     cell = replace(BREAK, writer=name, payload=name)
     text = sentences.command(cell, _report(cell))
@@ -204,7 +205,7 @@ def test_the_command_selects_just_that_cell(name: str) -> None:
     assert not selection.allows("reader", "a")
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@table("name", NAMES)
 def test_the_command_selects_just_that_case(name: str) -> None:
     result = SuiteResult(name, (name,), name, name, "failed", "m", name)
     others = (replace(result, servers=("other",)), replace(result, serializer="other"))

@@ -18,6 +18,7 @@ from memory_matrix.report.model import (
     broken_suite,
     failing_suite,
 )
+from support.tables import table
 
 RESULT = SuiteResult("a", ("pg",), "s", "c", "passed")
 
@@ -250,7 +251,7 @@ VERDICTS: list[tuple[dict[SuiteOutcome, int], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("counts", "said"), VERDICTS)
+@table(("counts", "said"), VERDICTS)
 def test_the_verdict_counts_what_came(counts: dict[SuiteOutcome, int], said: str) -> None:
     results = [replace(RESULT, outcome=each) for each in counts for _ in range(counts[each])]
     assert suite.verdict(_suite(*results)) == said

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import unicodedata
 
-import pytest
-
 from memory_matrix.report.visible import counted, listed, visible
+from support.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "shown"),
     [
         ("plain text", "plain text"),

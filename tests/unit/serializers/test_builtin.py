@@ -12,6 +12,7 @@ import pytest
 
 from memory_matrix.payloads.lacking import Lacking
 from memory_matrix.serializers import builtin
+from support.tables import table
 
 MODULES = {"msgspec-json": "msgspec", "msgspec-msgpack": "msgspec"}
 PLAIN = {"role": "user", "tokens": 3, "parts": [None, True, 1.5, "é\U0001f9e0"]}
@@ -41,7 +42,7 @@ def test_page_has_a_row_for_every_library_with_its_project() -> None:
         assert ("JSON text" in row) is (name in builtin.JSON_TEXT)
 
 
-@pytest.mark.parametrize("name", builtin.NAMES)
+@table("name", builtin.NAMES)
 def test_plain_value_comes_back(name: str) -> None:
     module = MODULES.get(name, name)
     if name in builtin.PROJECTS and importlib.util.find_spec(module) is None:
@@ -50,16 +51,17 @@ def test_plain_value_comes_back(name: str) -> None:
     assert serializer.loads(serializer.dumps(PLAIN)) == PLAIN
 
 
-@pytest.mark.parametrize("name", builtin.PROJECTS)
+@table("name", list(builtin.PROJECTS))
 def test_missing_library_is_an_import_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in [each for each in sys.modules if each.startswith("msgspec.")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, MODULES.get(name, name), None)
-    with pytest.raises(ImportError):
-        builtin.load(name)
+    with monkeypatch.context() as patch:
+        for module in [each for each in sys.modules if each.startswith("msgspec.")]:
+            patch.delitem(sys.modules, module)
+        patch.setitem(sys.modules, MODULES.get(name, name), None)
+        with pytest.raises(ImportError):
+            builtin.load(name)
 
 
-@pytest.mark.parametrize("protocol", range(6))
+@table("protocol", range(6))
 def test_numbered_pickle_writes_that_protocol(protocol: int) -> None:
     data = builtin.load(f"pickle:{protocol}").dumps((1.5, "text"))
     assert data == pickle.dumps((1.5, "text"), protocol)

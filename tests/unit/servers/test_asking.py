@@ -10,9 +10,10 @@ from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import ServerKind
 from memory_matrix.servers import asking
 from memory_matrix.servers.asking import Answer, NotReadyError, ask_until_ready, without_secrets
+from support.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     "url",
     [
         "redis://:pa%20ss@h/0",
@@ -21,7 +22,7 @@ from memory_matrix.servers.asking import Answer, NotReadyError, ask_until_ready,
         "postgresql://h/db?user=me&sslpassword=pa%20ss",
     ],
 )
-@pytest.mark.parametrize("message", ['bad "pa%20ss"', "bad\n\tpa ss."])
+@table("message", ['bad "pa%20ss"', "bad\n\tpa ss."])
 def test_a_message_has_no_password_in_any_spelling(url: str, message: str) -> None:
     cleaned = without_secrets(message, url)
     assert "pa%20ss" not in cleaned

@@ -15,6 +15,8 @@ import pytest
 from memory_matrix.errors import NO_ENGINE, UnavailableError
 from memory_matrix.servers.engine import ask_engine
 
+pytestmark = pytest.mark.large  # imports the Docker client
+
 
 def _nowhere(folder: Path) -> Iterator[str]:
     yield f"unix://{folder}/nowhere.sock"

@@ -8,9 +8,10 @@ from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import ServerKind
 from memory_matrix.servers.recipes import Part, redis_config
 from memory_matrix.servers.settings import check_settings, postgres_options, redis_lines
+from support.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("kind", "name", "value"),
     [
         ("redis", "port", "1"),
@@ -36,7 +37,7 @@ def test_what_is_not_the_users_to_choose_is_a_sentence(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("kind", "name", "value"),
     [
         ("redis", "maxmemory-policy", "noeviction"),

@@ -15,6 +15,7 @@ from memory_matrix.servers import slots
 from memory_matrix.servers.asking import Answer
 from memory_matrix.servers.model import Server
 from memory_matrix.servers.slot import FailedError, Slot, SlotName
+from support.tables import table
 
 SERVER = Server(
     ServerSource("redis", "url", "redis://:hush@h/0", "live"),
@@ -70,8 +71,8 @@ def through(slot: Fake, given: list[tuple[str, bytes]]) -> list[slots.Stored]:
     return list(slots._through(slot, given))
 
 
-@pytest.mark.parametrize("number", [0, 1, 250, 499])
-@pytest.mark.parametrize("how", ["refused", "fatal"])
+@table("number", [0, 1, 250, 499])
+@table("how", ["refused", "fatal"])
 def test_one_bad_blob_costs_itself_only(how: str, number: int) -> None:
     fake = Fake(**{how: {b"v%d" % number}})
     results = through(fake, items(500))

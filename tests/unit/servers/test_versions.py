@@ -7,13 +7,14 @@ import pytest
 from memory_matrix.matrix.model import ServerKind, ServerSource, SourceForm
 from memory_matrix.servers.model import Server
 from memory_matrix.servers.versions import Promise, broken_promise, promised
+from support.tables import table
 
 
 def source(value: str, form: SourceForm = "image", kind: ServerKind = "redis") -> ServerSource:
     return ServerSource(kind, form, value, "under-test")
 
 
-@pytest.mark.parametrize(
+@table(
     ("image", "promise"),
     [
         ("pgvector/pgvector:pg17", Promise("17", "PostgreSQL")),
@@ -65,7 +66,7 @@ def test_paths_and_urls_promise_nothing(form: SourceForm) -> None:
     assert promised(source("/opt/redis:7.0/pg17", form)) == Promise()
 
 
-@pytest.mark.parametrize(
+@table(
     ("image", "version", "flavour", "kept"),
     [
         ("redis:8.0", "8.0.2", "Redis", True),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memory_matrix.starting.poetry import requirements, specifier
+from support.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("constraint", "expected"),
     [
         ("*", ""),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from packaging.specifiers import SpecifierSet
 
 from memory_matrix.environments.interpreters import Interpreter
 from memory_matrix.starting.pythons import choose_pythons
+from support.tables import table
 
 
 def machine(*versions: str) -> list[Interpreter]:
@@ -18,7 +18,7 @@ def machine(*versions: str) -> list[Interpreter]:
 HERE = machine("3.7.1", "3.9.18", "3.10.13", "3.11.2", "3.11.7", "3.13.0", "3.15.0b2")
 
 
-@pytest.mark.parametrize(
+@table(
     ("allowed", "ends", "noted"),
     [
         ("", ("3.10", "3.13"), ""),

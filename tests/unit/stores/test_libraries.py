@@ -13,6 +13,7 @@ from memory_matrix.stores.loading import load_store
 from memory_matrix.stores.protocol import NotOffered
 from memory_matrix.stores.requiring import offered, required
 from support.libraries import PAGE, ROOT, faults, page, runs
+from support.tables import table
 
 MATRICES = sorted({run.matrix for run in runs()})
 
@@ -21,7 +22,7 @@ def stores(matrix: str) -> tuple[str, ...]:
     return read(ROOT / "matrix" / matrix).suite.stores
 
 
-@pytest.mark.parametrize("store", [store for matrix in MATRICES for store in stores(matrix)])
+@table("store", [store for matrix in MATRICES for store in stores(matrix)])
 def test_an_adapter_without_its_library_says_what_to_install(store: str) -> None:
     with pytest.raises(UsageError) as raised:
         load_store(store, Path())

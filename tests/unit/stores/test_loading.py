@@ -14,6 +14,7 @@ from memory_matrix.stores import protocol
 from memory_matrix.stores.calls import CALLS
 from memory_matrix.stores.loading import check, load_store, unique_names
 from memory_matrix.stores.policy import Policy, as_policy
+from support.tables import table
 
 
 class Plain:
@@ -48,7 +49,7 @@ def test_one_async_call_makes_an_adapter_async() -> None:
     assert check(Async(), "app.py:Async").is_async
 
 
-@pytest.mark.parametrize(
+@table(
     ("changes", "said"),
     [
         ({"policy": None}, "its policy is a NoneType"),
@@ -127,7 +128,7 @@ def test_a_store_is_named_by_file_or_by_module(folder: Path, source: str, name: 
     assert store.source == f"{source}:{name}"
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "said"),
     [
         ("nothing", "names no store: write module:object"),

@@ -9,9 +9,10 @@ import pytest
 
 from memory_matrix.suite import expect
 from memory_matrix.suite.outcomes import CaseFailed
+from support.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("left", "right"),
     [
         (1, 1.0),
@@ -34,7 +35,7 @@ def test_values_of_other_types_or_contents_differ(left: Any, right: Any) -> None
         expect.equal("the value", left, right)
 
 
-@pytest.mark.parametrize(
+@table(
     "value", [None, 1, 1.5, -0.0, math.nan, math.inf, "a", b"a", [1, {"a": (2,)}], {}, {"a": []}]
 )
 def test_a_value_is_the_same_as_itself(value: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 from memory_matrix.stores.policy import Policy
 from memory_matrix.stores.protocol import Combine, Compare, Filter, Record
 from memory_matrix.suite.filters import matches, operators
+from support.tables import table
 
 DEFAULT = Policy()
 AS_SQL = Policy(ne_matches_missing=False)
@@ -24,7 +25,7 @@ def no(inner: Filter) -> Combine:
     return Combine("not", (inner,))
 
 
-@pytest.mark.parametrize(
+@table(
     ("found", "op", "value", "expected"),
     [
         (1, "eq", 1.0, True),
@@ -49,7 +50,7 @@ def test_values_are_compared_by_kind(found: Any, op: Any, value: Any, expected: 
     assert matches(Compare(op, "key", value), record(key=found), DEFAULT) is expected
 
 
-@pytest.mark.parametrize(
+@table(
     ("wanted", "by_default", "as_sql"),
     [
         (Compare("eq", "key", "x"), False, False),

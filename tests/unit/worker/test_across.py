@@ -10,6 +10,7 @@ import pytest
 
 from memory_matrix.worker.compare import compare
 from memory_matrix.worker.describe import describe
+from support.tables import table
 
 
 def across(writers: object, readers: object) -> list[dict[str, str]]:
@@ -38,7 +39,7 @@ PLAIN = "class Note:\n    def __init__(self, **fields):\n        self.__dict__.u
 FUNCTION = "def tool():\n    return 1\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("writers", "readers"),
     [
         (OLD.Note("a"), MOVED.Note("a")),
@@ -67,7 +68,7 @@ def test_what_a_release_may_change_is_no_difference(writers: object, readers: ob
     assert across(writers, readers) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("writers", "readers", "path", "expected", "got"),
     [
         (OLD.Note("a"), OTHER.Note("a"), "$", "app.models.Note", "shop.models.Note"),

@@ -1,4 +1,7 @@
-"""Comparing the objects of real libraries: no false alarms, and nothing missed."""
+"""Comparing the objects of real libraries: no false alarms, and nothing missed.
+
+The libraries that take long to import are for the stage of large tests.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import pytest
 from memory_matrix.worker import objects
 from memory_matrix.worker.compare import compare
 from memory_matrix.worker.describe import describe
+from support.tables import table
 
 UTC = dt.timezone.utc
 NOON = dt.datetime.fromisoformat("2026-01-01T12:00:00")
@@ -52,6 +56,7 @@ def model(pydantic: Any) -> Any:
     return Model
 
 
+@pytest.mark.large
 def test_pydantic_models_are_compared_by_fields_extra_and_private_attributes(model: Any) -> None:
     assert paths(model(text="a"), model(text="a")) == []
     assert paths(model(text="a"), model(text="b")) == ["$.text"]
@@ -63,6 +68,7 @@ def test_pydantic_models_are_compared_by_fields_extra_and_private_attributes(mod
     assert differences(model(), {"text": "", "tags": []})[0]["got"] == "dict of 2"
 
 
+@pytest.mark.large
 def test_what_pydantic_keeps_for_itself_is_not_compared(model: Any) -> None:
     used = model(text="a b")
     assert used.words == ["a", "b"]
@@ -70,6 +76,7 @@ def test_what_pydantic_keeps_for_itself_is_not_compared(model: Any) -> None:
     assert paths(model(), model(text="", tags=[])) == []  # only the fields that were set differ
 
 
+@pytest.mark.large
 def test_a_pydantic_model_in_a_broken_state_is_found(model: Any) -> None:
     lacking = model(text="a")
     del lacking.__dict__["text"]
@@ -81,6 +88,7 @@ def test_a_pydantic_model_in_a_broken_state_is_found(model: Any) -> None:
     assert paths(model(), model.__new__(model))
 
 
+@pytest.mark.large
 def test_pydantic_knows_generic_and_root_models_and_dataclasses(pydantic: Any) -> None:
     class Box(pydantic.BaseModel, Generic[Content]):  # type: ignore[name-defined]
         held: Content
@@ -98,6 +106,7 @@ def test_pydantic_knows_generic_and_root_models_and_dataclasses(pydantic: Any) -
     assert paths(Note("a"), Note("b")) == ["$.text"]
 
 
+@pytest.mark.large
 def test_times_of_pydantic_equal_those_of_the_standard_library(pydantic: Any) -> None:
     class Event(pydantic.BaseModel):  # type: ignore[name-defined]
         at: dt.datetime
@@ -108,6 +117,7 @@ def test_times_of_pydantic_equal_those_of_the_standard_library(pydantic: Any) ->
     assert paths(Event(at="2026-01-01T12:00:00Z"), Event(at=NOON)) == ["$.at"]
 
 
+@pytest.mark.large
 def test_secrets_and_urls_are_compared_though_their_reprs_hide_them(pydantic: Any) -> None:
     assert differences(pydantic.SecretStr("a"), pydantic.SecretStr("b"))
     assert differences(pydantic.SecretStr("a"), pydantic.SecretStr("a")) == []
@@ -115,6 +125,7 @@ def test_secrets_and_urls_are_compared_though_their_reprs_hide_them(pydantic: An
     assert differences(pydantic.AnyUrl("http://a/"), pydantic.AnyUrl("http://a/")) == []
 
 
+@pytest.mark.large
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="pydantic.v1 needs an older Python")
 def test_models_of_pydantic_1_are_compared_by_fields_extra_and_private_attributes() -> None:
     v1 = pytest.importorskip("pydantic.v1")
@@ -170,7 +181,7 @@ def numpy(monkeypatch: pytest.MonkeyPatch) -> Any:
     return pytest.importorskip("numpy")
 
 
-@pytest.mark.parametrize(
+@table(
     "make",
     [
         lambda np: np.array([1.0, float("nan")]),
@@ -200,7 +211,7 @@ def test_numpy_values_are_equal_each_time_and_after_loading(numpy: Any, make: An
     assert differences(make(numpy), pickle.loads(pickle.dumps(make(numpy)))) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("expected", "got", "path"),
     [
         (lambda np: np.array([1, 2]), lambda np: np.array([1, 3]), "$[1]"),
@@ -242,6 +253,7 @@ def pandas() -> Any:
     return pytest.importorskip("pandas")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "make",
     [
@@ -264,6 +276,7 @@ def test_pandas_values_are_equal_each_time_and_after_loading(pandas: Any, make: 
     assert differences(make(pandas), pickle.loads(pickle.dumps(make(pandas)))) == []
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("expected", "got"),
     [
@@ -294,6 +307,7 @@ def test_other_pandas_values_are_told_apart(pandas: Any, expected: Any, got: Any
     assert differences(expected(pandas), got(pandas))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("module", "make"),
     [
@@ -308,6 +322,7 @@ def test_utc_of_every_library_is_utc(module: str, make: Any) -> None:
     assert differences(NOON.replace(tzinfo=UTC), NOON.replace(tzinfo=zone)) == []
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("module", "make"),
     [
@@ -323,6 +338,7 @@ def test_an_offset_of_every_library_is_that_offset(module: str, make: Any) -> No
     assert differences(NOON.replace(tzinfo=two), NOON.replace(tzinfo=zone))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("module", "make"),
     [
@@ -339,6 +355,7 @@ def test_a_named_zone_that_became_its_offset_is_found(module: str, make: Any) ->
     assert differences(NOON.replace(tzinfo=zone), NOON.replace(tzinfo=hour))
 
 
+@pytest.mark.large
 def test_pendulum_and_arrow_times_are_equal_after_loading() -> None:
     pendulum, arrow = pytest.importorskip("pendulum"), pytest.importorskip("arrow")
     for value in (

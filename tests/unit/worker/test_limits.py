@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memory_matrix.payloads import builtin
 from memory_matrix.payloads.lacking import Lacking
 from memory_matrix.worker import compare as comparing
 from memory_matrix.worker import describe as describing
@@ -23,9 +22,8 @@ from memory_matrix.worker.describe import (
     is_plain,
     plain_digest,
 )
-
-PAYLOADS = sorted(name for name in vars(builtin) if name.startswith("payload_"))
-LARGE = "payload_messages_10000"
+from support.corpus import LARGE, PAYLOADS, SMALL
+from support.tables import table
 
 
 def differences(expected: object, got: object) -> list[dict[str, str]]:
@@ -49,14 +47,14 @@ def doubled(kind: Any, levels: int, core: object) -> Any:
 @pytest.mark.parametrize(
     "names",
     [
-        pytest.param([name for name in PAYLOADS if name != LARGE], id="small"),
-        pytest.param([LARGE], id="large", marks=pytest.mark.large),
+        pytest.param(SMALL, id="small"),
+        pytest.param(LARGE, id="large", marks=pytest.mark.large),
     ],
 )
 def test_a_payload_of_the_corpus_equals_itself_in_every_way(names: list[str]) -> None:
     for name in names:
         with suppress(Lacking):  # of a library that is not here
-            table = describe(getattr(builtin, name)())
+            table = describe(PAYLOADS[name]())
             stored = json.loads(encode(table))
             for across in (False, True):
                 assert compare(table, table, across=across) == [], name
@@ -232,7 +230,7 @@ ALIKE = [
 ]
 
 
-@pytest.mark.parametrize("value", PLAIN)
+@table("value", PLAIN)
 def test_plain_values_are_known_by_a_digest(value: object) -> None:
     assert is_plain(describe(value))
     assert plain_digest(value) is not None
@@ -243,7 +241,7 @@ def test_values_of_other_types_never_share_a_digest() -> None:
     assert len({plain_digest(value) for value in ALIKE}) == len(ALIKE)
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [{1}, frozenset(), b"a", [bytearray(b"a")], memoryview(b"a"), types.SimpleNamespace()],
 )

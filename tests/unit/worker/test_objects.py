@@ -20,6 +20,7 @@ import pytest
 
 from memory_matrix.worker.compare import compare
 from memory_matrix.worker.describe import describe, encode
+from support.tables import table
 
 
 def differences(expected: object, got: object) -> list[dict[str, str]]:
@@ -387,7 +388,7 @@ def used(cached: Cached) -> Cached:
     return cached
 
 
-@pytest.mark.parametrize(
+@table(
     ("expected", "got"),
     [
         (Plain(a=1, b=2), Plain(b=2, a=1)),
@@ -538,7 +539,7 @@ class RaisingIter(list[int]):
         raise ValueError("no")
 
 
-@pytest.mark.parametrize(
+@table(
     "kind",
     [
         RaisingRepr,

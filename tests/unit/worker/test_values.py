@@ -25,6 +25,7 @@ import pytest
 
 from memory_matrix.worker.compare import compare
 from memory_matrix.worker.describe import describe, encode
+from support.tables import table
 
 UTC = dt.timezone.utc
 BERLIN = zoneinfo.ZoneInfo("Europe/Berlin")
@@ -358,7 +359,7 @@ def test_a_value_equals_itself() -> None:
     assert [each for each in values if differences(each, each)] == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("expected", "got"),
     [
         (math.nan, float("nan")),

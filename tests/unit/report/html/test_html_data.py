@@ -14,6 +14,7 @@ from memory_matrix.report import grouping, sentences
 from memory_matrix.report.html.data import page_data
 from memory_matrix.report.html.lists import cell_lists
 from memory_matrix.report.model import OUTCOMES, SUITE_OUTCOMES, Baseline, Cell, Report
+from support.tables import table
 
 
 def _data(report: Report) -> dict[str, Any]:
@@ -68,10 +69,10 @@ def test_slots_belong_to_their_servers(sample: Report) -> None:
     assert owners == {"redis:8.0/string": "redis:8.0", "pg18/bytea": "pg18", "pg18/jsonb": "pg18"}
 
 
-@pytest.mark.parametrize(
+@table(
     "name", ["chat", "a b", "it's", 'say "x"', "both ' and \"", "$(touch x)", "\x00", "n" * 300, ""]
 )
-@pytest.mark.parametrize("matrix", [None, "ci/o'clock.toml"])
+@table("matrix", [None, "ci/o'clock.toml"])
 def test_commands_are_put_together_as_other_reports_have_them(
     name: str, matrix: str | None
 ) -> None:

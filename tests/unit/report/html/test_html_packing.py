@@ -7,12 +7,11 @@ import hashlib
 import json
 import zlib
 
-import pytest
-
 from memory_matrix.report.html.packing import packed, script_json, source_hash
+from support.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     "text", ["</script>", "<!--", "<script>", "&amp;", "\u2028\u2029", "\ud800", "😀", "\\u003c"]
 )
 def test_any_text_is_the_same_again_and_ends_nothing(text: str) -> None:

@@ -16,6 +16,7 @@ from memory_matrix.report.html import render, rendering
 from memory_matrix.report.html.packing import source_hash
 from memory_matrix.report.html.view import verdict
 from memory_matrix.report.model import Baseline, Cell, MissingPart, Report, SuiteResult
+from support.tables import table
 
 VOID = {"meta", "input", "br"}
 STATIC = Path(rendering.__file__).with_name("static")
@@ -132,7 +133,7 @@ BREAK = Cell("a", "b", "pickle", "p", outcome="unreadable", is_break=True, direc
 PASSED = SuiteResult("a", (), "s", "c", "passed")
 
 
-@pytest.mark.parametrize(
+@table(
     ("report", "kind", "word"),
     [
         (Report(cells=(OK,)), "passes", "Passes"),

@@ -10,6 +10,7 @@ from memory_matrix.report.html import texts
 from memory_matrix.report.html.axes import labels
 from memory_matrix.report.html.texts import ELSEWHERE, ROOMS, Numbers, Texts, room, shown
 from memory_matrix.report.model import Cell, Difference, Error, Report, SuiteResult
+from support.tables import table
 
 
 def test_a_text_is_kept_once_as_it_is_shown() -> None:
@@ -68,7 +69,7 @@ def test_keys_are_numbered_as_they_are_asked_for() -> None:
     assert list(numbers) == ["b", "a", "c"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("names", "found"),
     [
         (["py310-a", "py310-b", "py311-a"], [("py310", "a"), ("py310", "b"), ("py311", "a")]),

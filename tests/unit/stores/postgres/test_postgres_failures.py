@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import psycopg
-import pytest
 from psycopg import errors
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from memory_matrix.stores import errors as store_errors
 from memory_matrix.stores.postgres.failures import SilentError, is_lost, translated
+from support.tables import table
 
 CASES = [
     (errors.ReadOnlySqlTransaction, store_errors.ReadOnlyError),
@@ -35,7 +35,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("raised", "wanted"), CASES, ids=lambda each: each.__name__)
+@table(("raised", "wanted"), CASES)
 def test_each_error_has_its_own_kind_and_one_line(
     raised: type[psycopg.Error], wanted: type[Exception]
 ) -> None:
@@ -45,7 +45,7 @@ def test_each_error_has_its_own_kind_and_one_line(
     assert str(found).endswith(".")
 
 
-@pytest.mark.parametrize("raised", [each for each, _ in CASES], ids=lambda each: each.__name__)
+@table("raised", [each for each, _ in CASES])
 def test_only_what_ends_a_connection_counts_as_lost(raised: type[psycopg.Error]) -> None:
     lost = {errors.AdminShutdown, errors.CannotConnectNow}
     lost |= {psycopg.OperationalError, psycopg.InterfaceError}

@@ -11,6 +11,7 @@ import pytest
 from memory_matrix.stores.errors import RefusedError
 from memory_matrix.stores.postgres.filters import Condition
 from memory_matrix.stores.protocol import Combine, Compare, Filter
+from support.tables import table
 
 HOSTILE = "'); DROP TABLE memory_records; -- %s %(a)s {0}"
 
@@ -22,7 +23,7 @@ def nested(depth: int) -> Filter:
     return found
 
 
-@pytest.mark.parametrize(
+@table(
     "filter_",
     [
         Compare("eq", HOSTILE, HOSTILE),
@@ -41,7 +42,7 @@ def test_values_and_keys_are_parameters(filter_: Filter) -> None:
     assert set(re.findall(r"%\((\w+)\)s", condition.sql)) == set(condition.parameters)
 
 
-@pytest.mark.parametrize(
+@table(
     "filter_",
     [
         Compare("like", "a", "b"),  # type: ignore[arg-type]

@@ -31,6 +31,7 @@ from memory_matrix.stores.postgres.values import (
     vector_text,
 )
 from memory_matrix.stores.protocol import Scope
+from support.tables import table
 
 TEXT_ARRAY = psycopg.adapters.types["text"].array_oid
 
@@ -46,7 +47,7 @@ def deep(levels: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         {"a": None, "b": [], "c": {}, "d": [True, False, 1, 1.0, -7]},
@@ -72,7 +73,7 @@ def test_negative_zero_is_written_as_zero() -> None:
     assert json_text([-0.0, 0.0], "it") == "[0.0,0.0]"
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         math.nan,
@@ -94,7 +95,6 @@ def test_negative_zero_is_written_as_zero() -> None:
         10**5000,
         object(),
     ],
-    ids=lambda value: type(value).__name__,
 )
 def test_what_json_or_postgres_has_not_is_refused(value: Any) -> None:
     with pytest.raises(RefusedError, match=r"^The metadata|^A (text|key) in The metadata"):
@@ -108,7 +108,7 @@ def test_a_value_that_holds_itself_is_refused() -> None:
         json_text(value, "it")
 
 
-@pytest.mark.parametrize("text", [None, 7, b"text", "a\0b", "\udfff"])
+@table("text", [None, 7, b"text", "a\0b", "\udfff"])
 def test_no_text_is_refused(text: Any) -> None:
     with pytest.raises(RefusedError):
         checked_text(text, "The text")
@@ -125,13 +125,13 @@ def test_ids_of_600_characters_of_four_bytes_are_taken_and_longer_ones_refused()
         checked_id("😀" * 601, "id")
 
 
-@pytest.mark.parametrize("limit", [-1, 1.0, True, "1", 2**63])
+@table("limit", [-1, 1.0, True, "1", 2**63])
 def test_no_limit_is_refused(limit: Any) -> None:
     with pytest.raises(RefusedError, match="limit is"):
         checked_limit(limit)
 
 
-@pytest.mark.parametrize("ttl", [0, -1, math.nan, math.inf, "1", True, 1e300])
+@table("ttl", [0, -1, math.nan, math.inf, "1", True, 1e300])
 def test_no_time_to_live_is_refused(ttl: Any) -> None:
     with pytest.raises(RefusedError, match="ttl is"):
         checked_ttl(ttl)
@@ -158,7 +158,7 @@ def test_times_of_any_zone_come_out_in_utc() -> None:
     assert noon.tzinfo is dt.timezone.utc
 
 
-@pytest.mark.parametrize(
+@table(
     "vector",
     [[1, math.nan], [math.inf, 0], [1e39, 0], ["1", "2"], [None, 1], "12", {1: 2, 3: 4}.items, 7],
 )
@@ -195,7 +195,7 @@ def test_scopes_that_are_split_otherwise_have_other_keys() -> None:
     assert len(keys) == len(names)
 
 
-@pytest.mark.parametrize(
+@table(
     "scope",
     [
         Scope(session=None),  # type: ignore[arg-type]
@@ -251,7 +251,7 @@ def test_what_another_serializer_wrote_is_reported() -> None:
         Payloads(None).decode('"text"', None, "It")
 
 
-@pytest.mark.parametrize(
+@table(
     "texts",
     [
         [],

@@ -14,6 +14,7 @@ from memory_matrix.stores import Compare, Message, Record, Scope
 from memory_matrix.stores import errors as stores
 from memory_matrix.stores.redis import AsyncRedisStore, RedisStore, failures
 from memory_matrix.stores.redis.failures import FAILURES, as_store_error
+from support.tables import table
 
 SCOPE = Scope()
 SCRIPT = "Error running script (call to f_0a): @user_script:12: "
@@ -25,7 +26,7 @@ def said_by_server(text: str) -> Exception:
     return error
 
 
-@pytest.mark.parametrize(
+@table(
     ("error", "kind", "words"),
     [
         (
@@ -215,7 +216,7 @@ def test_what_passes_is_tried_again(failing: Any, client: Any, error: Exception)
     assert made.failures == []
 
 
-@pytest.mark.parametrize(
+@table(
     "error",
     [
         raised.TimeoutError("Timeout reading from socket"),

@@ -11,6 +11,7 @@ from redis.crc import key_slot
 from memory_matrix.stores import Message, Record, Scope
 from memory_matrix.stores.errors import RefusedError
 from memory_matrix.stores.redis.keys import Keys, decoded, encoded, namespace_name, namespace_parts
+from support.tables import table
 
 ODD = [
     *(
@@ -80,7 +81,7 @@ def test_parts_of_a_scope_do_not_run_into_each_other() -> None:
     assert len(set(own)) == len(scopes)
 
 
-@pytest.mark.parametrize("prefix", ["memory:", "", "a{b", "{tag}", "}{", "é:"])
+@table("prefix", ["memory:", "", "a{b", "{tag}", "}{", "é:"])
 def test_all_keys_of_a_user_are_in_one_slot(prefix: str) -> None:
     keys = Keys(prefix)
     for name in ODD:
@@ -108,7 +109,7 @@ def test_what_was_encoded_can_be_decoded() -> None:
     assert [namespace_parts(namespace_name(parts)) for parts in namespaces] == namespaces
 
 
-@pytest.mark.parametrize("name", [None, 1, b"a", "\ud800", ["a"]])
+@table("name", [None, 1, b"a", "\ud800", ["a"]])
 def test_an_id_that_is_no_text_is_refused_in_every_call(store: Any, client: Any, name: Any) -> None:
     for scope in (Scope(session=name), Scope(user=name), Scope(app=name)):
         for call in (

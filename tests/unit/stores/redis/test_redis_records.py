@@ -18,6 +18,7 @@ from memory_matrix.stores.errors import (
     SchemaError,
 )
 from memory_matrix.stores.redis import inspection
+from support.tables import table
 
 SCOPE = Scope()
 NOW = dt.datetime(2026, 1, 2, 3, 4, 5, 678901, dt.timezone.utc)
@@ -65,7 +66,7 @@ def test_of_one_id_twice_in_a_batch_the_last_is_kept(store: Any) -> None:
     assert store.get(SCOPE, "a").text == "3"
 
 
-@pytest.mark.parametrize(
+@table(
     "record",
     [
         Record("x", "\udfff"),
@@ -195,13 +196,13 @@ def test_search_looks_only_at_what_the_filter_matches(three: Any) -> None:
     assert [name for name, _ in three.search(SCOPE, (1, 0), 2, condition=condition)] == ["b", "a"]
 
 
-@pytest.mark.parametrize("value", ["text", None, (1.0, None), 5])
+@table("value", ["text", None, (1.0, None), 5])
 def test_a_query_that_is_no_vector_is_refused(three: Any, value: Any) -> None:
     with pytest.raises(RefusedError, match="The query"):
         three.search(SCOPE, value, 1)
 
 
-@pytest.mark.parametrize("options", [{"k": -1}, {"k": None}, {"k": 1, "threshold": float("nan")}])
+@table("options", [{"k": -1}, {"k": None}, {"k": 1, "threshold": float("nan")}])
 def test_a_search_for_a_number_that_means_nothing_is_refused(three: Any, options: Any) -> None:
     with pytest.raises(RefusedError):
         three.search(SCOPE, (1.0, 0.0), **options)
@@ -303,7 +304,7 @@ def test_putting_without_a_time_to_live_ends_the_former_one(store: Any, client: 
     assert {client.pttl(each) for each in client.scan_iter()} == {-1}
 
 
-@pytest.mark.parametrize("ttl", [0, -1, float("nan"), float("inf"), True, "1", 1e18])
+@table("ttl", [0, -1, float("nan"), float("inf"), True, "1", 1e18])
 def test_a_time_to_live_that_means_nothing_is_refused(store: Any, client: Any, ttl: Any) -> None:
     with pytest.raises(RefusedError, match="time to live"):
         store.put(SCOPE, Record("a"), ttl=ttl)

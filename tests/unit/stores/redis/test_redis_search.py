@@ -13,6 +13,7 @@ from memory_matrix.stores.errors import RefusedError
 from memory_matrix.stores.policy import FILTER_OPERATORS
 from memory_matrix.stores.redis.filters import compiled
 from memory_matrix.stores.redis.scoring import scorer
+from support.tables import table
 
 NOON = dt.datetime(2026, 1, 1, 12, tzinfo=dt.timezone.utc)
 RECORD = Record(
@@ -50,12 +51,12 @@ NO = [
 ]
 
 
-@pytest.mark.parametrize("case", YES, ids=str)
+@table("case", YES)
 def test_a_record_that_matches(case: Any) -> None:
     assert compiled(Compare(*case))(RECORD)
 
 
-@pytest.mark.parametrize("case", NO, ids=str)
+@table("case", NO)
 def test_a_record_that_does_not_match(case: Any) -> None:
     assert not compiled(Compare(*case))(RECORD)
 
@@ -80,7 +81,7 @@ def test_a_time_is_compared_in_any_zone_with_its_bound() -> None:
     assert not compiled(Compare("eq", "text", "text"))(RECORD)
 
 
-@pytest.mark.parametrize(
+@table(
     "condition",
     [
         Compare("like", "n", 1),  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from memory_matrix.stores.errors import (
     StoreError,
 )
 from memory_matrix.stores.redis import inspection
+from support.tables import table
 
 SCOPE = Scope()
 NOW = dt.datetime(2026, 1, 2, 3, 4, 5, 678901, dt.timezone.utc)
@@ -75,7 +76,7 @@ def test_after_gives_what_follows_a_message_or_a_time(store: Any) -> None:
         store.read(SCOPE, after="gone")
 
 
-@pytest.mark.parametrize("limit", [-1, True, 1.5, "1"])
+@table("limit", [-1, True, 1.5, "1"])
 def test_a_limit_that_means_nothing_is_refused(store: Any, limit: Any) -> None:
     for call in (store.read, store.list_sessions, store.list_records):
         with pytest.raises(RefusedError, match="limit"):
@@ -286,7 +287,7 @@ def test_a_page_goes_on_behind_a_session_that_is_deleted_meanwhile(store: Any) -
     assert store.list_sessions(SCOPE, cursor=page.cursor).items == ("c", "d")
 
 
-@pytest.mark.parametrize("cursor", [1, "ü", object()])
+@table("cursor", [1, "ü", object()])
 def test_a_cursor_that_no_page_gave_is_refused(store: Any, cursor: Any) -> None:
     for call in (store.list_sessions, store.list_records):
         with pytest.raises(RefusedError, match="cursor"):
@@ -387,7 +388,7 @@ def test_a_session_that_no_longer_expires_is_not_taken_out_of_the_index(
     assert client.exists("memory:{app:user}:session-expiries") == 0
 
 
-@pytest.mark.parametrize("messages", [None, "text", Message("user", "x"), ["text"], [None], 5])
+@table("messages", [None, "text", Message("user", "x"), ["text"], [None], 5])
 def test_what_is_no_sequence_of_messages_is_refused(store: Any, messages: Any) -> None:
     for call in (store.append, store.replace):
         with pytest.raises(RefusedError):

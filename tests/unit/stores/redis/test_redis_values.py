@@ -27,6 +27,7 @@ from memory_matrix.stores.redis.values import (
     vector_floats,
     write_id_bytes,
 )
+from support.tables import table
 
 
 class Colour(enum.IntEnum):
@@ -225,7 +226,7 @@ def test_write_ids_are_of_one_length() -> None:
         write_id_bytes(1)
 
 
-@pytest.mark.parametrize(
+@table(
     "options",
     [{"metric": "cosinus"}, {"dimensions": 0}, {"ttl": 0}, {"ttl": -1}, {"ttl": float("nan")}],
 )
