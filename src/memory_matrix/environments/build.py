@@ -234,10 +234,8 @@ def _build(job: _Job, interpreter: Interpreter, workshop: _Workshop) -> _Built:
 
 
 def _reason(error: UvError, interpreter: Interpreter) -> str:
-    advice = (
-        "Check the network, or which package index uv and pip are told to use."
-        if error.offline
-        else "Correct these packages in the matrix file, or exclude them on this Python."
+    advice = error.advice(
+        "Correct these packages in the matrix file, or exclude them on this Python."
     )
     return (
         f"Its packages cannot be had on Python {interpreter.version}: {error.reason.rstrip('.')}. "

