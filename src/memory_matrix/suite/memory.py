@@ -39,6 +39,9 @@ _OF_RECORDS = (
     *("list_records", "search"),
 )
 
+_MORE_THAN_ANY = 100_000
+"""More entries than any case writes."""
+
 DEFAULT_REFUSALS = (ValueError, TypeError, LookupError)
 """What counts as refused for an adapter that names no `refusals` of its own."""
 
@@ -282,6 +285,7 @@ class Memory:
 
     def all_sessions(self, scope: Scope, limit: int | None = None) -> list[str]:
         """Return the session ids of a user, from all pages."""
+        limit = limit or self._enough("list_sessions")
         return list(self._all(self.list_sessions, scope, limit=limit))
 
     def load(self, scope: Scope) -> Any:
@@ -339,6 +343,7 @@ class Memory:
 
     def all_records(self, scope: Scope, limit: int | None = None, **options: Any) -> list[Record]:
         """Return the records of the scope, from all pages."""
+        limit = limit or self._enough("list_records")
         return list(self._all(self.list_records, scope, limit=limit, **options))
 
     def list_namespaces(self, scope: Scope, prefix: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -559,6 +564,11 @@ class Memory:
     def _closing(self, close: Callable[..., Any], *arguments: Any) -> None:
         with contextlib.suppress(Exception):
             self._call(close, *arguments)
+
+    def _enough(self, listing: str) -> int | None:
+        """Return the limit under which a listing that has no pages has everything; None if it needs none."""
+        cut = self.tested.policy.default_limit is not None and not self.offers(listing, "cursor")
+        return _MORE_THAN_ANY if cut and self.offers(listing, "limit") else None
 
     def _all(self, listing: Callable[..., Page], scope: Scope, **options: Any) -> Iterator[Any]:
         """Yield the items of all pages.

@@ -130,11 +130,19 @@ class _Records(Way):
 
 class _Updates(_Records):
     def _write(self, records: Sequence[Record]) -> None:
+        self._make_way(records)
         self.memory.put_all(
             self._scope, [Record(each.id, "to be changed", each.vector) for each in records]
         )
         for each in records:
             self.memory.update(self._scope, each.id, text=each.text, metadata=dict(each.metadata))
+
+    def _make_way(self, records: Sequence[Record]) -> None:
+        """Delete what an earlier write has left, where a put of the same id would be refused."""
+        if self.memory.tested.policy.same_id == "refuse":
+            for each in records:
+                if self.memory.get(self._scope, each.id) is not None:
+                    self.memory.delete(self._scope, each.id)
 
     def untouched(self) -> None:
         held = self.memory.get(self._scope, "r0")
