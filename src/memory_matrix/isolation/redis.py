@@ -23,8 +23,7 @@ _CLAIM = "memory-matrix:database:"
 _BATCH = 1000
 
 _FIRST_LOOK = """
-local known = redis.call('GET', KEYS[1])
-if known then return known end
+if redis.call('EXISTS', KEYS[1]) == 1 then return '' end
 local cursor, foreign = '0', ''
 repeat
   local page = redis.call('SCAN', cursor, 'COUNT', 1000)
@@ -33,10 +32,10 @@ repeat
     if not string.match(key, '^mm%x%x%x%x%x%x%x%x%x%x%x%x:') then foreign = key end
   end
 until cursor == '0' or foreign ~= ''
-redis.call('SET', KEYS[1], foreign)
+if foreign == '' then redis.call('SET', KEYS[1], '') end
 return foreign
 """
-"""Finds a key that is of no run. Once for each run, before its first test writes any."""
+"""Finds a key that is of no run. Once for each run that may go on, before its first test writes any."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import datetime as dt
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -334,10 +334,16 @@ def _started(
                 named = f"{source.name} ({source.text}) is unavailable: "
                 return UnavailableServer(source, str(error).removeprefix(named))
             if source.form == "url" and source.kind == "redis":
-                RedisIsolation(info.url, owned=False, may_hold_data=bench.may_hold_data).close()
+                _look_for_data(info.url, bench)
             return Server(source, info.url, info.version, info.flavour, info.owned)
 
         return tuple(parallel(bench.runner, len(sources) or 1, start, sources))
+
+
+def _look_for_data(url: str, bench: Bench) -> None:
+    """Refuse a Redis given by URL that holds what nobody said it may."""
+    with closing(RedisIsolation(url, owned=False, may_hold_data=bench.may_hold_data)) as isolation:
+        isolation.clean()
 
 
 # Cases

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 
+from memory_matrix.suite.worker import Worker
 from support.gates import Gate, eventually
 from support.processes import processes_of
 from support.project import SMALL_STORE, VALKEY, Project, Run
@@ -173,6 +175,23 @@ def test_a_server_that_cannot_be_had_skips_its_cases_and_is_no_finding(project: 
 
     assert run.code in {2, 3}
     assert "/nowhere/redis-server" in run.error
+
+
+@pytest.mark.parametrize(("may", "code"), [((), 2), (("--redis-may-hold-data",), 0)])
+def test_on_a_redis_given_by_url_all_is_afterwards_as_it_was_before(
+    project: Project, suite_worker: Worker, may: tuple[str, ...], code: int
+) -> None:
+    with (
+        suite_worker.servers.private("redis") as server,
+        redis.Redis.from_url(server.url) as client,
+    ):
+        client.set("theirs", 1)
+        given = ("--redis", server.url, *may)
+        run = suite(project, "case=text_ascii*", arguments=given)
+        left = client.keys()
+
+    assert run.code == code, run.stderr
+    assert left == [b"theirs"]
 
 
 def test_a_store_whose_server_is_not_in_the_matrix_is_refused(project: Project) -> None:
