@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import io
 import math
@@ -69,7 +70,7 @@ def _main(arguments: Sequence[str] | None) -> int:
         with _signals():
             return _run(arguments)
     except MemoryMatrixError as error:
-        _complain(str(error))
+        _complain(str(error), error.place)
         return error.exit_code
     except OSError as error:
         _complain(_about(error))
@@ -89,7 +90,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         try:
             options = parser().parse_args(arguments)
-            code: int = options.call(options)
+            code: int = options.module.call(options)
             return code
         finally:
             _flush()
@@ -97,8 +98,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 128 + signal.SIGPIPE
 
 
-def _complain(text: str) -> None:
-    """Say what ended the run; a step of GitHub Actions shows it as its error.
+def _complain(text: str, place: str | None = None) -> None:
+    """Say what ended the run; a step of GitHub Actions shows it as its error, at its place.
 
     What it quotes, such as a name in a file, is only text to the terminal.
     """
@@ -108,7 +109,7 @@ def _complain(text: str) -> None:
         _say(f"error: {text}")
         return
     with _perhaps_unheard():
-        log.say("error", text)
+        log.say("error", text, place)
 
 
 def _say(text: str) -> None:
@@ -196,6 +197,7 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+@functools.cache
 def parser() -> Parser:
     """Return the parser; what it gives has the command's name as `command`."""
     made = Parser(
@@ -208,5 +210,5 @@ def parser() -> Parser:
     made.add_argument("--version", action="version", version=f"memory-matrix {__version__}")
     commands = made.add_subparsers(metavar="COMMAND", dest="command", required=True)
     for module in modules():
-        module.add(commands).set_defaults(call=module.call)
+        module.add(commands).set_defaults(module=module)
     return made

@@ -16,6 +16,11 @@ class MemoryMatrixError(Exception):
 
     exit_code: ClassVar[int] = 4
 
+    def __init__(self, text: str, *, place: str | None = None) -> None:
+        super().__init__(text)
+        self.place = place
+        """Where in the user's files that is, such as `payloads.py:3`; None where nobody knows."""
+
 
 class UsageError(MemoryMatrixError):
     """The matrix file, a file it names, or the command line is wrong."""

@@ -54,7 +54,9 @@ class Source:
     problem: str | None = None
     """What its import raises."""
     place: str = ""
-    """Where, such as `payloads.py:3: `."""
+    """At which line, such as `line 3: `; with the file that it imports there where that raises."""
+    location: str | None = None
+    """That line, such as `payloads.py:3`; None where nothing is raised."""
 
 
 @dataclass(frozen=True)

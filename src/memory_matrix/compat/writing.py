@@ -113,6 +113,7 @@ def _on_source(draft: _Draft, event: Event) -> None:
         unused=tuple(event.get("unused", ())),
         problem=None if error is None else sentence(error),
         place="" if error is None else error.get("place", ""),
+        location=None if error is None else location(error.get("file"), error.get("line", 1)),
     )
 
 
@@ -211,7 +212,8 @@ def _refuse_source(label: str, found: Sequence[Source]) -> None:
     if problems and len(problems) == len(found):
         first = problems[0]
         raise UsageError(
-            f"{label}: {first.place}no environment can import this payloads file: {first.problem}"
+            f"{label}: {first.place}no environment can import this payloads file: {first.problem}",
+            place=first.location,
         )
     if problems or not found:
         return
@@ -236,7 +238,7 @@ def _payloads_by_source(writes: Iterable[Writes]) -> dict[str, list[str]]:
 def _settled(writes: Writes, names: Mapping[str, Sequence[str]]) -> Writes:
     """Return what an environment wrote, payloads in one order; what others can import has failed."""
     failed = {
-        name: Meaning("failed", reason=f"{Path(label).name}: {source.problem}")
+        name: Meaning("failed", reason=f"{Path(label).name}: {source.place}{source.problem}")
         for label, source in writes.sources.items()
         if source.problem is not None
         for name in names[label]

@@ -52,6 +52,12 @@ class Places:
     folder: Path
     """What the paths of a report are relative to, absolute."""
 
+    @classmethod
+    def here(cls) -> Places:
+        """Return the places of a report that is made in the current folder, in this step."""
+        root = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
+        return cls(root, Path.cwd())  # as the root, the current folder is without symbolic links
+
     def find(self, location: str) -> tuple[str | None, int | None]:
         """Return the file of `payloads.py:12` below the root, and the line; None for what is not so."""
         path, colon, line = location.rpartition(":")

@@ -72,9 +72,16 @@ def issue(line: str, stream: TextIO | None = None) -> None:
         print(line, file=stream, flush=True)
 
 
-def say(level: Level, text: str) -> None:
-    """Show `text` as an annotation of the tool itself."""
-    issue(str(Annotation(level, text, "memory-matrix")))
+def say(level: Level, text: str, place: str | None = None) -> None:
+    """Show `text` as an annotation of the tool itself; at `place`, where that is in the repository."""
+    file, line = (None, None) if place is None else _in_repository(place)
+    issue(str(Annotation(level, text, "memory-matrix", file, line)))
+
+
+def _in_repository(place: str) -> tuple[str | None, int | None]:
+    from memory_matrix.github.annotations import Places
+
+    return Places.here().find(place)
 
 
 @contextmanager

@@ -44,14 +44,9 @@ def _wanted(given: bool | None, report: Report) -> bool:
 def _annotate(report: Report, *, rest: str, reserved: int) -> None:
     from memory_matrix.github import annotations
 
-    places = annotations.Places(_workspace(), Path.cwd())
+    places = annotations.Places.here()
     for each in annotations.of_report(report, places, rest=rest, reserved=reserved):
         issue(str(each))
-
-
-def _workspace() -> Path:
-    """Return the root of the repository, without symbolic links, as the current folder is."""
-    return Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd()).resolve()
 
 
 def _summarize(report: Report, options: argparse.Namespace) -> bool:

@@ -1,8 +1,10 @@
 """What an exception says, in a form that two runs can compare."""
 
+import contextlib
+import functools
+import inspect
 import os
 import re
-import sys
 import traceback
 import typing
 
@@ -11,6 +13,9 @@ from memory_matrix.worker.naming import stable_text, type_name
 LONGEST_MESSAGE = 2000
 
 _SITE_PACKAGES = re.compile(r"[/\\](site|dist)-packages[/\\]")
+_OWN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_PYTHON = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
+"""Folders of this package, and of Python's library."""
 
 Error = typing.Dict[str, typing.Any]
 
@@ -71,7 +76,7 @@ def installed(module: str) -> bool:
 
 def location(function: typing.Any) -> typing.Optional[str]:
     """Return where a payload is defined, such as `payloads.py:12`."""
-    code = getattr(function, "__code__", None)
+    code = _code(function)
     if code is None:
         return None
     return "%s:%d" % (os.path.basename(code.co_filename), code.co_firstlineno)
@@ -79,18 +84,49 @@ def location(function: typing.Any) -> typing.Optional[str]:
 
 def defined(function: typing.Any) -> typing.Dict[str, typing.Any]:
     """Return the file and the line where the user defines a payload; nothing for what is built in."""
-    code = getattr(function, "__code__", None)
-    if code is None or str(getattr(function, "__module__", "")).startswith("memory_matrix."):
+    code = _code(function)
+    if code is None or code.co_filename.startswith(_OWN):
         return {}
     return {"file": code.co_filename, "line": code.co_firstlineno}
 
 
-def syntax_place(error: BaseException) -> str:
-    """Return where a file could not be parsed, or an empty string."""
-    if isinstance(error, SyntaxError) and error.lineno:
-        return "line %d: " % error.lineno
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if frame.f_code.co_filename.startswith(sys.prefix):
-            continue
-        return "line %d: " % line
-    return ""
+def _code(function: typing.Any) -> typing.Any:
+    """Return the code that the user wrote of what is called: below decorators and partial calls."""
+    with contextlib.suppress(ValueError):  # it wraps itself
+        function = inspect.unwrap(function)
+    while isinstance(function, functools.partial):
+        function = function.func
+    if not hasattr(function, "__code__"):
+        function = getattr(type(function), "__call__", None)  # noqa: B004 - not whether it has one
+    return getattr(function, "__code__", None)
+
+
+def import_place(error: BaseException) -> typing.Dict[str, typing.Any]:
+    """Return the file and the line at which the import of a file of the user's ended, and both in words.
+
+    That is the first of these on the way to what raised. Where that is in another file of the user's,
+    such as the app, the words name that one too.
+    """
+    way = [
+        (frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        way.append((error.filename, error.lineno))
+    places = [(file, line) for file, line in way if _is_users(file)]
+    if not places:
+        return {"place": ""}
+    file, last = places[0][0], places[-1]
+    line = [line for each, line in places if each == file][-1]
+    where = "" if last[0] == file else " (%s:%d)" % (_from_folder_of(file, last[0]), last[1])
+    return {"place": "line %d%s: " % (line, where), "file": file, "line": line}
+
+
+def _is_users(file: str) -> bool:
+    """Say whether a file is neither of this package, nor of Python, nor installed, nor none at all."""
+    return not file.startswith(("<", _OWN, _PYTHON)) and not _SITE_PACKAGES.search(file)
+
+
+def _from_folder_of(file: str, other: str) -> str:
+    """Return the path of `other` from the folder of `file`, where it is in that."""
+    folder = os.path.join(os.path.dirname(file), "")
+    return other[len(folder) :] if other.startswith(folder) else os.path.basename(other)

@@ -14,7 +14,7 @@ import warnings
 
 from memory_matrix.worker import life, modules
 from memory_matrix.worker.cells import Limits, OrphanedError, Runner, adopt_orphans, end_children
-from memory_matrix.worker.errors import Scrubber, syntax_place
+from memory_matrix.worker.errors import Scrubber, import_place
 from memory_matrix.worker.reading import Reader
 from memory_matrix.worker.writing import Writer
 
@@ -71,7 +71,7 @@ class Session:
         if isinstance(error, KeyboardInterrupt):
             raise error
         described = self.scrubber.error("build", error)
-        described["place"] = syntax_place(error)
+        described.update(import_place(error))
         self.emit({"event": event, event: name, "error": described})
 
 

@@ -176,6 +176,77 @@ def test_a_file_that_cannot_be_imported_says_why(
     assert (error["type"], error["place"]) == (kind, place)
 
 
+APP = "import json\n\n\ndef broken():\n    return json.loads('{')\n"
+
+
+@pytest.mark.parametrize(
+    ("app", "source", "place"),
+    [
+        (APP, "x = 1\nimport app\nfrom app import nothing\n", "line 3: "),
+        (APP, "import app\n\nVALUE = app.broken()\n", "line 3 (app.py:5): "),
+        (f"{APP}broken()\n", "x = 1\nfrom app import broken\n", "line 2 (app.py:5): "),
+        ("def broken(:\n", "x = 1\n\n\nimport app\n", "line 4 (app.py:1): "),
+        ("import absent_module\n", "\nimport app\n", "line 2 (app.py:1): "),
+        ("", "import json\nx = 1\nVALUE = json.loads('{')\n", "line 3: "),
+        ("", "x = 1\ncompile('(', '<text>', 'exec')\n", "line 2: "),
+        ("", "def make():\n    return 1 / 0\n\n\nVALUE = make()\n", "line 2: "),
+    ],
+    ids=[
+        "a name that the app has not",
+        "a function of the app",
+        "the app's import",
+        "no Python in the app",
+        "what the app imports",
+        "Python's library",
+        "a text that is no file",
+        "the file's own function",
+    ],
+)
+def test_where_what_a_file_imports_raises_the_files_own_line_is_named(
+    bench: Bench, app: str, source: str, place: str
+) -> None:
+    bench.file("app.py", app)
+    file = bench.file("payloads.py", source)
+    error = only(bench.events("write", payloads=[file]), "source")["error"]
+
+    assert error["place"] == place
+    assert (error["file"], f"line {error['line']}") == (
+        file,
+        place.partition(": ")[0].split(" (")[0],
+    )
+
+
+WRAPPED = """
+import functools
+
+def traced(function):
+    @functools.wraps(function)
+    def call():
+        return function()
+    return call
+
+@traced
+def payload_decorated():
+    return 1
+
+payload_partial = functools.partial(lambda number: number, 1)
+
+class Call:
+    def __call__(self):
+        return 1
+
+payload_called = Call()
+payload_class = dict
+"""
+
+
+def test_a_payload_is_where_its_own_code_is(bench: Bench) -> None:
+    events = bench.write(WRAPPED)
+    lines = {each["payload"]: each.get("line") for each in events if each["event"] == "payload"}
+
+    assert lines == {"decorated": 10, "partial": 14, "called": 17, "class": None}
+
+
 def test_other_files_go_on_where_one_cannot_be_imported(bench: Bench) -> None:
     bad, good = bench.file("bad.py", "1 / 0\n"), bench.file("good.py", ONE)
     events = bench.events("write", payloads=[bad, good])
