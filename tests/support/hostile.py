@@ -48,12 +48,16 @@ TEXTS = (
 """Each kind of trouble alone."""
 
 KINDS = (
-    "\x1b[31mred\x1b[0m \x1b]0;title\x07 nul\x00 back\x08 [red]markup[/red]",
-    "\n::error::forged\r\n##[error]forged\n# heading\n- item\u2028b\x85c\x0bd\x0ce",
+    (
+        "\x1b[31mred\x1b[0m \x1b]0;title\x07 nul\x00 back\x08 [red]markup[/red]"
+        "\n::error::forged\r\n##[error]forged\n# heading\n- item\u2028b\x85c\x0bd\x0ce"
+    ),
     "::error file=a.py,line=1::forged%0A::set-output name=result::pass",
-    "| pipe | `tick` ``` ~~~ **bold** _under_ $math$ \\ @octocat #1 [l](https://a.example) www.c.example",
-    "<script>alert(1)</script><img src=x onerror=y>'\"><svg/onload=alert(1)></details>&#x1b;<!-- x",
-    "]]> <![CDATA[ <?xml version='1.0'?> <!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]> &y;",
+    (
+        "| pipe | `tick` ``` ~~~ **bold** _under_ $math$ \\ @octocat #1 [l](https://a.example) www.c.example"
+        " <script>alert(1)</script><img src=x onerror=y>'\"><svg/onload=alert(1)></details>&#x1b;<!-- x"
+        " ]]> <![CDATA[ <?xml version='1.0'?> <!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]> &y;"
+    ),
     "\ud800 lone \udfff \ufffe\uffff\ufeff \u202egnp.exe e\u0301\u200b\u200d\u2066x \U0001f600",
     "",
 )

@@ -101,6 +101,7 @@ class Hints:
         )
 
 
+@cache
 def load_hints() -> Hints:
     """Return the hints that come with the package."""
     from memory_matrix.toml import tomllib

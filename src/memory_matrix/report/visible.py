@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 NAME = 60
 """Characters of a name that reports show."""
@@ -41,6 +42,7 @@ def _shown(text: str, limit: int, *, ascii_only: bool) -> Sequence[str]:
     return shown
 
 
+@lru_cache(maxsize=4096)
 def _escaped(character: str, *, ascii_only: bool) -> str:
     if not ascii_only and character.isprintable():
         return character

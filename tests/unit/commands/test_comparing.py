@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,19 @@ BROKEN = Cell("old", "next", "json", "tools", (), "unreadable", True, direction=
 REPORT = Report(cells=(FINE, BROKEN))
 
 
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a saved report and a baseline, as two runs leave them."""
+    kept = tmp_path_factory.mktemp("runs")
+    files.write(REPORT, kept / "memory-matrix-report")
+    files.write(Report(cells=(FINE,)), kept / "main")
+    return kept
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a saved report and a baseline, in which the command line runs."""
-    files.write(REPORT, tmp_path / "memory-matrix-report")
-    files.write(Report(cells=(FINE,)), tmp_path / "main")
+    shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("GITHUB_SHA", raising=False)
     return tmp_path

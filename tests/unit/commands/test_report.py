@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,15 +16,27 @@ from memory_matrix.report.model import Cell, EnvironmentRecord, Error, Report
 CELL = Cell("old", "next", "pickle", "grüße", (), "unreadable", True, None, "backward")
 
 
+REPORT = Report(
+    environments=(EnvironmentRecord("old", "3.10"), EnvironmentRecord("next", "3.12")),
+    cells=(Cell("old", "old", "pickle", "x", (), "ok"), CELL),
+    matrix="m.toml",
+)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report folder, as a run leaves it."""
+    folder = tmp_path_factory.mktemp("report")
+    files.write(REPORT, folder)
+    return folder
+
+
 @pytest.fixture
-def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+def saved(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     """A report that is saved where the command looks for it."""
     monkeypatch.chdir(tmp_path)
-    environments = (EnvironmentRecord("old", "3.10"), EnvironmentRecord("next", "3.12"))
-    cells = (Cell("old", "old", "pickle", "x", (), "ok"), CELL)
-    report = Report(environments=environments, cells=cells, matrix="m.toml")
-    files.write(report, Path("memory-matrix-report"))
-    return report
+    shutil.copytree(written, "memory-matrix-report")
+    return REPORT
 
 
 @pytest.mark.parametrize("name", FORMATS)

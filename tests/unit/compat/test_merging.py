@@ -38,12 +38,10 @@ def place(cell: Cell) -> tuple[object, ...]:
     return cell.writer, cell.reader, cell.serializer, cell.payload, cell.via
 
 
-@pytest.fixture
-def whole(tmp_path: Path) -> Report:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """The report of a single shard."""
-    folder = tmp_path / "whole"
-    folder.mkdir()
-    return merged(*save_all(folder, 1, 1))
+    return merged(*save_all(tmp_path_factory.mktemp("whole"), 1, 1))
 
 
 def test_a_single_shard_gives_all_cells(whole: Report) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,16 @@ from support.tables import table
 Change = Callable[[dict[str, Any]], None]
 
 
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with what a shard left that wrote."""
+    return save_written_shard(tmp_path_factory.mktemp("left"), Shard(1, 2)).parent
+
+
 @pytest.fixture
-def written(tmp_path: Path) -> Path:
+def written(left: Path, tmp_path: Path) -> Path:
     """The JSON file of a shard that wrote."""
-    return save_written_shard(tmp_path, Shard(1, 2))
+    return Path(shutil.copytree(left, tmp_path / "found" / left.name)) / "written.json"
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -77,10 +78,20 @@ def save(folder: Path, number: int, found: Report | None = None) -> Path:
     return folder / f"suite-{number}-of-3" / "suite.json"
 
 
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report folder that all shards leave."""
+    folder = tmp_path_factory.mktemp("left")
+    for number in (1, 2, 3):
+        save(folder, number)
+    return folder
+
+
 @pytest.fixture
-def saved(tmp_path: Path) -> list[Path]:
+def saved(left: Path, tmp_path: Path) -> list[Path]:
     """The JSON files of all shards."""
-    return [save(tmp_path, number) for number in (1, 2, 3)]
+    shutil.copytree(left, tmp_path, dirs_exist_ok=True)
+    return [tmp_path / each.relative_to(left) for each in sorted(left.glob("*/suite.json"))]
 
 
 def merged(paths: Sequence[Path]) -> Report:

@@ -35,15 +35,25 @@ class Driven:
         return self._run(result) if inspect.isawaitable(result) else result
 
 
-@pytest.fixture
-def server() -> fakeredis.FakeServer:
-    return fakeredis.FakeServer()
+@pytest.fixture(scope="session")
+def running() -> Iterator[fakeredis.FakeRedis]:
+    """A look at a server from outside; its start takes longer than most tests."""
+    with fakeredis.FakeRedis(server=fakeredis.FakeServer()) as client:
+        yield client
 
 
 @pytest.fixture
-def client(server: fakeredis.FakeServer) -> Any:
-    """A look at the server from outside."""
-    return fakeredis.FakeRedis(server=server)
+def client(running: fakeredis.FakeRedis) -> fakeredis.FakeRedis:
+    """A look from outside at a server that holds nothing, and knows no script."""
+    running.flushall()
+    running.script_flush()
+    return running
+
+
+@pytest.fixture
+def server(client: fakeredis.FakeRedis) -> fakeredis.FakeServer:
+    server: fakeredis.FakeServer = client.connection_pool.connection_kwargs["server"]
+    return server
 
 
 @pytest.fixture(params=["plain", "asyncio"])

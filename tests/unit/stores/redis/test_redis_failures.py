@@ -293,6 +293,9 @@ WRITES: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize(
+    "open_store", ["plain", pytest.param("asyncio", marks=pytest.mark.large)], indirect=True
+)
 @pytest.mark.parametrize("name", WRITES)
 def test_a_key_that_holds_something_else_stops_a_write_before_it_begins(
     open_store: Any, client: Any, name: str

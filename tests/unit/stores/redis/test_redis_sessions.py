@@ -83,7 +83,7 @@ def test_a_limit_that_means_nothing_is_refused(store: Any, limit: Any) -> None:
             call(SCOPE, limit=limit)
 
 
-@pytest.mark.parametrize(
+@table(
     "message",
     [
         Message("user", "\ud800"),
@@ -98,7 +98,7 @@ def test_a_limit_that_means_nothing_is_refused(store: Any, limit: Any) -> None:
     ],
 )
 def test_a_batch_with_one_bad_message_leaves_all_as_it_was(store: Any, message: Message) -> None:
-    store.append(SCOPE, said("before"))
+    store.replace(SCOPE, said("before"))
     for call in (store.append, store.replace):
         with pytest.raises(RefusedError):
             call(SCOPE, [*said("good"), message, *said("good")])
