@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "state": ("set_state", "get_state"),
 }
 """What an adapter must have of a part, if it has any of it."""
+_LIBRARIES: Mapping[str, Mapping[str, str]] = {
+    "postgres": {"psycopg": "errors", "psycopg_pool": "errors"},
+    "redis": {"redis": "exceptions"},
+}
+"""What talks to each kind of server, and a module by which each of these is known."""
 _ANY: frozenset[str] = frozenset({"*"})
 """The options of a call that takes whatever it is given."""
 
@@ -90,7 +96,10 @@ def load_store(source: str, root: Path) -> StoreUnderTest:
             "memory_matrix.stores:PostgresStore or app/memory.py:adapter."
         )
     found = _attribute(_module(module_name, root, source), name, source)
-    return check(_adapter(found, source), source)
+    store = check(_adapter(found, source), source)
+    for shadow in _shadows(store.needs, root):
+        raise UsageError(f"{source}: {_in_front(shadow)}.")
+    return store
 
 
 def check(adapter: Any, source: str) -> StoreUnderTest:
@@ -146,9 +155,30 @@ def _module(name: str, root: Path, source: str) -> Any:
     try:
         return import_source(os.path.realpath(path) if is_file else name)
     except (Exception, SystemExit) as error:
+        shadows = [each for each in _shadows(KINDS, root) if each.stem in str(error)]
+        because = "".join(f" {_in_front(each)}." for each in shadows)
         raise UsageError(
-            f"{source}: {name} cannot be imported: {type(error).__name__}: {_line(error)}."
+            f"{source}: {name} cannot be imported: {type(error).__name__}: {_line(error)}.{because}"
         ) from error
+
+
+def _shadows(kinds: Iterable[str], root: Path) -> Iterator[Path]:
+    """Yield what in `root` Python takes for a library that talks to servers of `kinds`."""
+    for kind in kinds:
+        for library, module in _LIBRARIES[kind].items():
+            found = PathFinder.find_spec(library, [str(root)])
+            if found is None or found.origin is None:  # a folder of other things hides nothing
+                continue
+            inside = found.submodule_search_locations
+            if inside is None or PathFinder.find_spec(f"{library}.{module}", inside) is None:
+                yield root / library if inside else Path(found.origin)
+
+
+def _in_front(shadow: Path) -> str:
+    return (
+        f"{shadow} is what `import {shadow.stem}` finds here, in front of the library of that name,"
+        " which is needed; rename it"
+    )
 
 
 def _attribute(module: Any, name: str, source: str) -> Any:

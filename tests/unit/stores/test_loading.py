@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -190,3 +191,82 @@ def test_every_call_is_explained_where_adapters_are_written() -> None:
 
     for text in (page.read_text(encoding="utf-8"), protocol.__doc__ or ""):
         assert [name for name in CALLS if f"{name}(" not in text] == []
+
+
+LIBRARIES = ("redis", "psycopg", "psycopg_pool")
+STORE = """
+{top}
+class Store:
+    policy, needs = {{}}, {needs}
+    def open(self, env): ...
+    def append(self, store, scope, messages): ...
+    def read(self, store, scope): return []
+"""
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Load a store with files beside it, where no library is loaded yet; all is as before then."""
+    path, modules = sys.path.copy(), dict(sys.modules)
+    for name in modules:
+        if name.partition(".")[0] in LIBRARIES:
+            del sys.modules[name]
+
+    def load(*files: str, needs: tuple[str, ...] = ("redis",), top: str = "") -> Any:
+        for file in files:
+            (tmp_path / file).parent.mkdir(exist_ok=True)
+            (tmp_path / file).write_text("")
+        (tmp_path / "shadowed_store.py").write_text(STORE.format(top=top, needs=needs))
+        return load_store("shadowed_store.py:Store", tmp_path)
+
+    yield load
+    sys.path[:] = path
+    for name in sys.modules.keys() - modules.keys():
+        del sys.modules[name]
+    sys.modules.update(modules)
+
+
+@pytest.mark.parametrize(
+    ("file", "needs", "top"),
+    [
+        ("redis.py", ("redis",), ""),
+        ("redis/__init__.py", ("redis",), ""),
+        ("psycopg.py", ("postgres",), ""),
+        ("psycopg_pool.py", ("postgres", "redis"), ""),
+        ("redis.py", ("redis",), "from redis import Redis"),
+        ("redis.py", ("redis",), "import redis.asyncio"),
+        ("redis/__init__.py", ("redis",), "import redis\nredis.Redis"),
+    ],
+)
+def test_a_file_that_hides_a_library_is_named(
+    file: str, needs: tuple[str, ...], top: str, beside: Callable[..., Any], tmp_path: Path
+) -> None:
+    shadow = tmp_path / file.removesuffix("/__init__.py")
+    with pytest.raises(UsageError) as caught:
+        beside(file, needs=needs, top=top)
+
+    said = str(caught.value)
+    assert f"{shadow} is what `import {shadow.stem}` finds here" in said
+    assert said.endswith("rename it.")
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("files", "needs"),
+    [
+        (("redis/redis.conf",), ("redis",)),
+        (("redis/__init__.py", "redis/exceptions.py"), ("redis",)),
+        (("psycopg.py",), ("redis",)),
+        (("redis.py",), ("postgres",)),
+        (("redis_keys.py",), ("redis",)),
+    ],
+)
+def test_what_hides_no_library_that_the_store_needs_is_no_matter(
+    files: tuple[str, ...], needs: tuple[str, ...], beside: Callable[..., Any]
+) -> None:
+    assert beside(*files, needs=needs).needs == needs
+
+
+def test_what_else_a_store_cannot_import_is_not_blamed_on_it(beside: Callable[..., Any]) -> None:
+    with pytest.raises(UsageError, match=r"No module named 'absent_library'\.$"):
+        beside("redis.py", top="import absent_library")
