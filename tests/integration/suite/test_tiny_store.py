@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.project import Project
+from support.quoted import blocks, not_quoted
 
 pytestmark = pytest.mark.integration
 
@@ -48,6 +49,9 @@ def test_its_fault_is_caught_by_the_cases_that_name_it(project: Project) -> None
     assert run.code == 1
     (place,) = run.report["locations"].values()
     assert re.fullmatch(r"adapter\.py:\d+", place)
+    for page in ("README.md", "docs/your-store.md"):
+        (shown,) = (each for each in blocks(ROOT / page, "text") if "HalfChatAdapter" in each)
+        assert not_quoted(shown, run.stdout) == []
     command = next(
         line for line in run.stdout.splitlines() if "case=batch_all_or_nothing_b" in line
     )
