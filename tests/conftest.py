@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,17 @@ def pytest_configure() -> None:
     What a script starts in its background ignores Ctrl-C, and so would all that tests start and end.
     """
     os.environ.pop("GITHUB_ACTIONS", None)
+    _leave_shims_out()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def _leave_shims_out() -> None:
+    """Take pyenv's shims off PATH: each is scripts of a second, and what is behind them is found without."""
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(each for each in folders if Path(each).name != "shims")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
