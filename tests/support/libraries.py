@@ -37,6 +37,8 @@ class Fault:
     note: str = ""
     by: str = ""
     """The project whose releases decide, where that is not the library but its client."""
+    large: bool = False
+    """Whether its environments take so much room that it is run only where that is asked for."""
 
     def expected(self) -> Iterator[tuple[str, str, str]]:
         """Yield each store and release that the case is run on, with its outcome."""
@@ -65,6 +67,11 @@ class SuiteRun:
     def name(self) -> str:
         """Its stores."""
         return "-".join(dict.fromkeys(fault.store for fault in self.faults))
+
+    @property
+    def large(self) -> bool:
+        """Whether its environments take much room."""
+        return self.faults[0].large
 
     def arguments(self) -> list[str]:
         """Return what follows `memory-matrix`."""
@@ -106,11 +113,12 @@ def pins(matrix: str) -> Mapping[str, tuple[str, ...]]:
 
 def runs() -> list[SuiteRun]:
     """Return the runs that the table takes: faults of a matrix together, by their releases."""
-    rows: dict[tuple[str, tuple[str, ...]], list[Fault]] = {}
+    rows: dict[tuple[str, bool, tuple[str, ...]], list[Fault]] = {}
     for each in sorted(faults(), key=lambda fault: -len(fault.outcomes)):
-        among = (key for key in rows if key[0] == each.matrix and {*each.outcomes} <= {*key[1]})
-        rows.setdefault(next(among, (each.matrix, tuple(each.outcomes))), []).append(each)
-    return [SuiteRun(matrix, tuple(found)) for (matrix, _), found in rows.items()]
+        kind = (each.matrix, each.large)
+        among = (key for key in rows if key[:2] == kind and {*each.outcomes} <= {*key[2]})
+        rows.setdefault(next(among, (*kind, tuple(each.outcomes))), []).append(each)
+    return [SuiteRun(matrix, tuple(found)) for (matrix, _, _), found in rows.items()]
 
 
 def table(rows: Iterable[Fault]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,14 @@ from support.project import Project
 pytestmark = pytest.mark.integration
 
 
-@pytest.mark.parametrize("run", runs(), ids=lambda run: run.name)
+LARGE = pytest.mark.skipif(
+    "MEMORY_MATRIX_LARGE_LIBRARIES" not in os.environ,
+    reason="its environments take gigabytes: set MEMORY_MATRIX_LARGE_LIBRARIES=1",
+)
+RUNS = [pytest.param(run, id=run.name, marks=[LARGE] if run.large else []) for run in runs()]
+
+
+@pytest.mark.parametrize("run", RUNS)
 def test_the_case_that_names_a_fault_fails_where_it_is_and_passes_where_it_is_mended(
     run: SuiteRun, tmp_path: Path
 ) -> None:

@@ -232,6 +232,8 @@ class DatabaseSessionService(_Service):
         Raises:
             NotOffered: `after` has no zone; the library takes seconds since 1970.
         """
+        if limit is None and after is None:
+            return await self._read(store, scope)
         since = None if after is None else _epoch(after)
         config = self._config(num_recent_events=limit, after_timestamp=since)
         return await self._read(store, scope, config=config)
