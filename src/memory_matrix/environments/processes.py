@@ -55,14 +55,18 @@ class Runner:
             subprocess.TimeoutExpired: it took more than `timeout` seconds; it is ended then.
             StoppedError: the runner was stopped before or meanwhile.
         """
-        process = self._start(command, environ, cwd)
-        try:
-            stdout, stderr = process.communicate(stdin, timeout=timeout)
-        finally:
-            self._end(process)
-        if self.stopped:
-            raise StoppedError
-        return Finished(process.returncode, stdout, stderr)
+        return self.start(command, environ=environ, cwd=cwd).finish(stdin, timeout=timeout)
+
+    def start(
+        self, command: Sequence[str], *, environ: Mapping[str, str], cwd: Path | None = None
+    ) -> Running:
+        """Start `command`, which waits for its standard input until it is told to finish.
+
+        Raises:
+            OSError: it cannot be started.
+            StoppedError: the runner was stopped before.
+        """
+        return Running(self, self._start(command, environ, cwd))
 
     def stop(self) -> None:
         """End every child process with its descendants, and start no more."""
@@ -91,12 +95,56 @@ class Runner:
             self._live.add(process)
             return process
 
-    def _end(self, process: subprocess.Popen[str]) -> None:
+    def end(self, process: subprocess.Popen[str]) -> None:
+        """End a child process with its descendants."""
         with self._lock:
             self._live.discard(process)
             _kill(process)
         with process:  # closes the pipes and waits
             pass
+
+
+@dataclass(frozen=True)
+class Running:
+    """A child process that waits for its standard input."""
+
+    _runner: Runner
+    _process: subprocess.Popen[str]
+
+    def ask(self, line: str) -> str:
+        """Write a line to its standard input, and return the line that it answers, empty once it ended.
+
+        Raises:
+            StoppedError: the runner was stopped meanwhile.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(f"{line}\n")
+            self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if self._runner.stopped:
+            raise StoppedError
+        return answer
+
+    def finish(self, stdin: str, *, timeout: float | None = None) -> Finished:
+        """Let it run to its end on `stdin`, and return how it ended.
+
+        Raises:
+            subprocess.TimeoutExpired: it took more than `timeout` seconds; it is ended then.
+            StoppedError: the runner was stopped meanwhile.
+        """
+        try:
+            stdout, stderr = self._process.communicate(stdin, timeout=timeout)
+        finally:
+            self.end()
+        if self._runner.stopped:
+            raise StoppedError
+        return Finished(self._process.returncode, stdout, stderr)
+
+    def end(self) -> None:
+        """End it with its descendants."""
+        self._runner.end(self._process)
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

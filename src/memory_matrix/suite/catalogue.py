@@ -10,17 +10,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from memory_matrix.suite.case_names import CaseName
 from memory_matrix.suite.memory import Memory
 
 _PREFIX = "test_"
 
 
 @dataclass(frozen=True)
-class CaseInfo:
-    """One case."""
+class CaseInfo(CaseName):
+    """One case, with what it does."""
 
-    name: str
-    group: str
     text: str
     """What must hold."""
     run: Callable[[Memory], None]
@@ -44,4 +43,5 @@ def _of(module: Any) -> Iterator[CaseInfo]:
     for name, function in vars(module).items():
         if name.startswith(_PREFIX) and inspect.isfunction(function):
             text = inspect.getdoc(function) or ""
-            yield CaseInfo(name.removeprefix(_PREFIX), module.GROUP, text, function)
+            own = module.__name__.rpartition(".")[2]
+            yield CaseInfo(name.removeprefix(_PREFIX), module.GROUP, own, text, function)

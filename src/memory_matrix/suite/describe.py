@@ -1,14 +1,9 @@
-"""Say of stores, inside an environment, what they need and declare.
-
-Reads a JSON list of names from standard input, with the folder that they are looked for in as the
-argument; writes one JSON object per store to standard output, and nothing else.
-"""
+"""Say of stores, inside an environment, what they need and declare."""
 
 from __future__ import annotations
 
 import compileall
 import inspect
-import json
 import os
 import sys
 from contextlib import suppress
@@ -83,18 +78,3 @@ def compile_package() -> None:
     """
     if not Path(cache_from_source(__file__)).exists():
         compileall.compile_dir(Path(__file__).parents[1], quiet=2)
-
-
-def main() -> None:
-    """Describe the stores that standard input names."""
-    compile_package()
-    answer = os.dup(1)
-    os.dup2(2, 1)  # what a module prints must not stand in the answer, at its very end neither
-    root = Path(sys.argv[1])
-    answers = [describe(source, root) for source in json.load(sys.stdin)]
-    with os.fdopen(answer, "w", encoding="utf-8") as file:
-        file.write(json.dumps(answers))
-
-
-if __name__ == "__main__":
-    main()

@@ -34,6 +34,8 @@ class Options:
     """The stores and serializers that are to be run, as the orchestrator writes them; None: all."""
     cases: Path | None = None
     """The names of the cases that are to be run; None: all."""
+    seed: int | None = None
+    """Of the order of the cases; None leaves it to others."""
 
     def sources(self, kind: Kind) -> tuple[str, ...]:
         """Return the sources of servers of `kind`; at least one."""
@@ -79,6 +81,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     for name in ("root", "cells", "cases", "waivers"):  # said by memory-matrix to its own processes
         group.addoption(f"--memory-{name}", type=Path, help=argparse.SUPPRESS)
+    group.addoption("--memory-seed", type=int, help=argparse.SUPPRESS)
 
 
 def says_anything(config: pytest.Config, *, is_worker: bool) -> bool:
@@ -125,6 +128,7 @@ def read_options(config: pytest.Config) -> Options:
         cells=config.getoption("--memory-cells"),
         cases=config.getoption("--memory-cases"),
         results=config.getoption("--memory-results"),
+        seed=config.getoption("--memory-seed"),
     )
 
 

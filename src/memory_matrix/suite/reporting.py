@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import random
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import asdict
@@ -22,6 +23,23 @@ from memory_matrix.suite.waivers import read_waivers, waived
 _SECONDS = pytest.StashKey[float]()
 """What the phases of a case took so far."""
 _FIRST_WORKERS = {None, "gw0"}
+LONG = frozenset({
+    "batch_5000",
+    "batch_all_or_nothing_kill",
+    "del_more_than_one_page",
+    "list_limit_default_declared",
+    "meta_wide_10k_keys",
+    "re_backend_killed_under_load",
+    "re_failover_new_primary",
+    "re_restart_does_not_overwrite",
+    "re_server_restart_persistent",
+    "re_timeout_bounded",
+    "srv_cluster_listing_all_nodes",
+    "srv_cluster_one_session_one_slot",
+    "text_huge_summary_8MiB",
+    "vec_recall_with_index",
+})  # fmt: skip
+"""Cases that take many times as long as most, with one store or another."""
 _SHOWN = ("failed", "error", "not-offered", "waived", "skipped", "passed")
 
 
@@ -33,6 +51,7 @@ class StoreReports:
         self._selected = (
             None if options.cases is None else set(json.loads(options.cases.read_text("utf-8")))
         )
+        self._seed = options.seed
         self._counts: Counter[str] = Counter()
         self._ended: dict[str, CaseResult] = {}
         self._is_worker = worker is not None
@@ -42,14 +61,17 @@ class StoreReports:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Leave out the cases that are not selected."""
-        if self._selected is None:
-            return
-        out = [
-            each for each in items if (case := case_of(each)) and case.case not in self._selected
-        ]
-        config.hook.pytest_deselected(items=out)
-        items[:] = [each for each in items if each not in set(out)]
+        """Leave out the cases that are not selected, and put the others in the order of the seed."""
+        if self._selected is not None:
+            out = [
+                each
+                for each in items
+                if (case := case_of(each)) and case.case not in self._selected
+            ]
+            config.hook.pytest_deselected(items=out)
+            items[:] = [each for each in items if each not in set(out)]
+        if self._seed is not None:
+            shuffle(items, self._seed)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Say which cases there are before any of them runs."""
@@ -112,6 +134,12 @@ class StoreReports:
         ended = waived(ended, self._waivers, dt.datetime.now(dt.timezone.utc).date())
         self._ended.setdefault(item.nodeid, ended)
         _show(ended.outcome, ended.reason or "", error, item, report)
+
+
+def shuffle(items: list[pytest.Item], seed: int) -> None:
+    """Put cases in the order of `seed`, those first that take long: so no worker waits for another."""
+    random.Random(seed).shuffle(items)  # noqa: S311 - an order, no secret
+    items.sort(key=lambda item: (case := case_of(item)) is None or case.case not in LONG)
 
 
 def _escape(report: pytest.TestReport) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from memory_matrix.suite.outcomes import CaseOutcome
 
@@ -42,10 +42,13 @@ def result(case: Case, outcome: CaseOutcome, reason: str | None, seconds: float)
 
 
 class ResultLines:
-    """Writes a file of lines: first every case that was collected, then each as it ends."""
+    """Writes a file of lines: first every case that was collected, then each as it ends.
+
+    Several processes may write to one file, each line at once.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._file: TextIO = path.open("a", encoding="utf-8")
+        self._file = path.open("ab", buffering=0)
 
     def collected(self, cases: list[Case]) -> None:
         """Say which cases there are."""
@@ -60,23 +63,42 @@ class ResultLines:
         self._file.close()
 
     def _write(self, line: dict[str, Any]) -> None:
-        self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
+        self._file.write(json.dumps(line).encode() + b"\n")
 
 
 def read_lines(path: Path) -> tuple[list[Case], list[CaseResult]]:
-    """Return the cases that were collected and those that ended; a last line cut short is left out."""
+    """Return the cases that were collected and those that ended; a last line cut short is left out.
+
+    Of several processes each has collected the same. What became of a case is what was said first.
+    """
     collected: list[Case] = []
-    ended: list[CaseResult] = []
+    ended: dict[tuple[Any, ...], CaseResult] = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
         try:
             data = json.loads(line)
         except ValueError:
             continue
-        collected += [_case(Case, each) for each in data.get("collected", ())]
+        collected = collected or [_case(Case, each) for each in data.get("collected", ())]
         if "result" in data:
-            ended.append(_case(CaseResult, data["result"]))
-    return collected, ended
+            each = _case(CaseResult, data["result"])
+            ended.setdefault(_key(each), each)
+        elif "lost" in data:
+            each = _lost(collected[data["lost"]], data["status"])
+            ended.setdefault(_key(each), each)
+    return collected, [*ended.values()]
+
+
+def count_ended(path: Path) -> int:
+    """Return how many cases have ended so far."""
+    if not path.exists():
+        return 0
+    lines = path.read_bytes().splitlines()
+    return sum(line.startswith((b'{"result"', b'{"lost"')) for line in lines)
+
+
+def _lost(case: Case, status: int) -> CaseResult:
+    how = f"by signal {-status}" if status < 0 else f"with status {status}"
+    return result(case, "error", f"it did not end: its process ended {how}", 0.0)
 
 
 def missing(collected: list[Case], ended: list[CaseResult], reason: str) -> list[CaseResult]:

@@ -6,11 +6,11 @@ import datetime as dt
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_matrix.environments.model import Environment, Unavailable
 from memory_matrix.environments.processes import Runner, parallel
@@ -28,7 +28,6 @@ from memory_matrix.matrix.suite import (
     SuiteProcess,
     plan_suite,
 )
-from memory_matrix.partials import Header, header
 from memory_matrix.progress import Progress, Step
 from memory_matrix.report.model import Report, StoreRecord, Strategy, SuiteResult
 from memory_matrix.runfolder import run_folder
@@ -37,10 +36,20 @@ from memory_matrix.servers.client import ServerError, Servers
 from memory_matrix.servers.model import Server
 from memory_matrix.servers.model import Unavailable as UnavailableServer
 from memory_matrix.servers.service import serve
-from memory_matrix.suite.catalogue import CaseInfo, cases
-from memory_matrix.suite.processes import Bench, describe_stores, name_servers, run_process, written
-from memory_matrix.suite.results import CaseResult, read_lines
+from memory_matrix.suite.case_names import CaseName, case_names
+from memory_matrix.suite.processes import (
+    Bench,
+    Crews,
+    describe_stores,
+    name_servers,
+    run_process,
+    written,
+)
+from memory_matrix.suite.results import CaseResult, count_ended
 from memory_matrix.suite.toolkit import OLDEST_PYTHON, REQUIREMENTS, toolkit
+
+if TYPE_CHECKING:
+    from memory_matrix.partials import Header
 
 _LOOK = 0.2
 """Seconds between two looks at how many cases have ended."""
@@ -79,6 +88,7 @@ def run_suite(
     """
     with ExitStack() as stack:
         bench = _bench(stack, matrix, options, seed=seed, may_hold_data=may_hold_data)
+        _start_ahead(bench)
         had = _built(matrix, matrix.environments, options, progress)
         if stops(had.environments, strict=options.strict):
             return had.report(matrix)
@@ -112,6 +122,8 @@ def run_suite_shard(
     Raises:
         UsageError: a store cannot be loaded in any environment, or no case is selected.
     """
+    from memory_matrix.partials import header
+
     with ExitStack() as stack:
         bench = _bench(stack, matrix, options, seed=seed, may_hold_data=may_hold_data)
         whole = plan_suite(matrix, _needs(bench, options, progress), options.selection)
@@ -138,6 +150,8 @@ def _bench(
     """Return what the run has in common; it is taken down when `stack` is closed."""
     selected = _selected(options, matrix)
     folder = stack.enter_context(run_folder())
+    crews = Crews()
+    stack.callback(crews.close)
     return Bench(
         matrix=matrix,
         runner=Runner(),
@@ -148,6 +162,7 @@ def _bench(
         seed=int.from_bytes(os.urandom(4), "big") if seed is None else seed,
         cases=selected,
         may_hold_data=may_hold_data,
+        crews=crews,
     )
 
 
@@ -224,13 +239,13 @@ def _version(python: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _selected(options: RunOptions, matrix: Matrix) -> tuple[CaseInfo, ...]:
+def _selected(options: RunOptions, matrix: Matrix) -> tuple[CaseName, ...]:
     """Return the cases that are selected.
 
     Raises:
         UsageError: a term of --select, or a waiver, matches no case.
     """
-    known = cases()
+    known = case_names()
     for pattern in options.selection.patterns("case"):
         _refuse_unknown(f"--select case={pattern}", pattern, known)
     for waiver in matrix.suite.waivers:
@@ -238,7 +253,7 @@ def _selected(options: RunOptions, matrix: Matrix) -> tuple[CaseInfo, ...]:
     return tuple(each for each in known if options.selection.allows("case", each.name))
 
 
-def _refuse_unknown(what: str, pattern: str, known: Sequence[CaseInfo]) -> None:
+def _refuse_unknown(what: str, pattern: str, known: Sequence[CaseName]) -> None:
     names = [each.name for each in known]
     if any(matches(name, pattern) for name in names):
         return
@@ -269,11 +284,13 @@ def _loaded_stores(
     """Return what each store needs, and `had` with what each store is in each environment."""
     stores = bench.matrix.suite.stores
     ready = [each for each in had.environments if isinstance(each, Environment)]
+    first = {each.spec.name for each in ready[: options.jobs]}
     with progress.phase("Loading stores", len(ready)) as step:
 
         def load(environment: Environment) -> list[Any]:
-            answers = describe_stores(bench, environment, stores)
-            step(environment.spec.name)
+            name = environment.spec.name
+            answers = describe_stores(bench, environment, stores, stays=name in first)
+            step(name)
             return answers
 
         answers = parallel(bench.runner, options.jobs, load, ready)
@@ -317,6 +334,25 @@ def _record(environment: Environment, answer: Mapping[str, Any]) -> StoreRecord:
     if "error" in answer:
         return StoreRecord(answer["source"], name, {}, "unavailable", answer["error"])
     return StoreRecord(answer["source"], name, answer["policy"])
+
+
+def _start_ahead(bench: Bench) -> None:
+    """Start those servers, while other things are prepared, that are needed whatever stores say.
+
+    Only those that nothing has to be fetched for and that start in no time; what becomes of them is told
+    to who asks for them in earnest.
+    """
+    matrix = bench.matrix
+    known = [REFERENCE_STORES[each] for each in matrix.suite.stores if each in REFERENCE_STORES]
+    kinds = {kind for each in known for kind in each.needs}
+    for source in matrix.servers:
+        if source.kind in kinds and source.form in {"wheel", "bin"}:
+            threading.Thread(target=_ask_for, args=(bench, source), daemon=True).start()
+
+
+def _ask_for(bench: Bench, source: ServerSource) -> None:
+    with suppress(ServerError, OSError), Servers.at(bench.address) as servers:
+        servers.shared(source.kind, written(source))
 
 
 def _started(
@@ -390,7 +426,7 @@ def _why_out(
     return reasons[0] if reasons else None
 
 
-def _skipped(cell: SuiteCell, selected: Sequence[CaseInfo], reason: str) -> Iterator[SuiteResult]:
+def _skipped(cell: SuiteCell, selected: Sequence[CaseName], reason: str) -> Iterator[SuiteResult]:
     servers = tuple(server.name for server in cell.servers)
     for case in selected:
         yield SuiteResult(
@@ -435,7 +471,7 @@ def _watch(files: Sequence[Path], step: Step, finished: threading.Event) -> None
     told = 0
     while True:
         last = finished.wait(_LOOK)
-        ended = sum(len(read_lines(path)[1]) for path in files)
+        ended = sum(map(count_ended, files))
         for _ in range(told, ended):
             step("")
         told = max(told, ended)

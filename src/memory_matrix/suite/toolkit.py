@@ -17,9 +17,7 @@ REQUIREMENTS = (
     "packaging",
     "psycopg[binary,pool]",
     "pytest>=8.3",
-    "pytest-randomly>=3.15",
     "pytest-timeout>=2.3",
-    "pytest-xdist>=3.6",
     "redis>=5",
 )
 """What the suite needs in an environment, resolved together with what the environment has."""

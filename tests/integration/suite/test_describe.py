@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -33,8 +34,8 @@ def test_the_toolkit_is_compiled_also_where_python_may_write_no_bytecode_for_the
     package = folder / "memory_matrix"
     cases = package / "suite" / "cases" / "test_text.py"
     done = subprocess.run(
-        [sys.executable, "-m", "memory_matrix.suite.describe", str(tmp_path / "stores")],
-        input='["store:Store"]',
+        [sys.executable, "-m", "memory_matrix.suite.crew"],
+        input=json.dumps({"stores": ["store:Store"], "root": str(tmp_path / "stores")}) + "\n",
         env={
             **os.environ,
             "PYTHONPATH": os.pathsep.join((str(folder), str(tmp_path / "stores"))),

@@ -225,6 +225,24 @@ def test_a_store_that_takes_its_process_down_passes_nothing(project: Project, nu
     assert "did not end" in run.report["suite"][0]["reason"]
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_case_that_takes_its_process_down_costs_no_other(project: Project, jobs: str) -> None:
+    killing = "import os; [os.kill(os.getpid(), 9) for m in messages if not m.text]"
+    opening = "client, prefix = store\n        "
+    project.write(
+        "store.py", SMALL_STORE.replace(f"{opening}if", f"{opening}{killing}\n        if")
+    )
+    cases = ("case=text_ascii*", "case=text_crlf*", "case=text_empty*")
+
+    run = suite(project, *cases, arguments=("-j", jobs))
+
+    assert run.code == 4
+    (died,) = (each for each in run.report["suite"] if each["outcome"] == "error")
+    assert died["case"] == "text_empty_string"
+    assert died["reason"] == "it did not end: its process ended by signal 9"
+    assert [*outcomes(run).values()].count("passed") == 2
+
+
 def test_a_store_that_hangs_fails_in_the_declared_time(project: Project) -> None:
     hanging = "import time; time.sleep(600)"
     project.write(

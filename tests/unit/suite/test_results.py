@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory_matrix.suite.results import Case, ResultLines, missing, read_lines, result
+from memory_matrix.suite.results import (
+    Case,
+    ResultLines,
+    count_ended,
+    missing,
+    read_lines,
+    result,
+)
 
 FIRST = Case("text_empty", "A", "store", ("pg17",), "json")
 SECOND = Case("ttl_zero", "H", "store", ("pg17",))
@@ -53,3 +60,48 @@ def test_cases_that_differ_in_the_serializer_alone_are_two() -> None:
     other = Case("text_empty", "A", "store", ("pg17",), "pickle")
 
     assert len(missing([FIRST, other], [result(FIRST, "passed", None, 0.1)], "why")) == 1
+
+
+def lose(path: Path, number: int, status: int) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f'{{"lost": {number}, "status": {status}}}\n')
+
+
+def test_a_case_whose_process_died_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    write(path)
+    lose(path, 1, -9)
+
+    _, (_, lost) = read_lines(path)
+
+    assert (lost.case, lost.outcome) == ("ttl_zero", "error")
+    assert lost.reason == "it did not end: its process ended by signal 9"
+
+
+def test_a_process_that_died_after_it_told_its_result_takes_nothing_back(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    write(path)
+    lose(path, 0, 3)
+
+    _, ended = read_lines(path)
+
+    assert [each.outcome for each in ended] == ["failed"]
+
+
+def test_what_several_processes_collect_is_there_once(tmp_path: Path) -> None:
+    write(tmp_path / "lines")
+    write(tmp_path / "lines")
+
+    collected, ended = read_lines(tmp_path / "lines")
+
+    assert collected == [FIRST, SECOND]
+    assert len(ended) == 1
+
+
+def test_cases_that_ended_are_counted_whichever_way(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    assert count_ended(path) == 0
+    write(path)
+    lose(path, 1, 1)
+
+    assert count_ended(path) == 2

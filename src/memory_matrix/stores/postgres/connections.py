@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import selectors
+import select
 import threading
 import time
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping
@@ -172,9 +172,9 @@ _SILENCE = (
 
 def _hears_something(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> bool:
     """Return whether an idle connection has something to read: the server's good-bye, most likely."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(connection.pgconn.socket, selectors.EVENT_READ)
-        return bool(selector.select(0))
+    look = select.poll()  # a tenth of what a selector takes, before every call
+    look.register(connection.pgconn.socket, select.POLLIN)
+    return bool(look.poll(0))
 
 
 def _is_alive(connection: BoundedConnection) -> bool:
