@@ -74,7 +74,9 @@ def test_what_the_matrix_needs_and_is_missing_is_said_with_what_to_do(project: P
 
 @pytest.mark.parametrize("ci", ["", "true"], ids=["home", "CI"])
 @pytest.mark.parametrize(
-    "pythons", [("current", "3.12.77"), ("3.11.77", "3.12.77")], ids=["one is missing", "all are missing"]
+    "pythons",
+    [("current", "3.12.77"), ("3.11.77", "3.12.77")],
+    ids=["one is missing", "all are missing"],
 )
 def test_a_missing_interpreter_is_in_the_way_where_it_is_in_that_of_a_run(
     pythons: tuple[str, str], ci: str, project: Project
