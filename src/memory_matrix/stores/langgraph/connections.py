@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -40,6 +40,12 @@ def refusals() -> tuple[type[Exception], ...]:
     names = ("OperationalError", "ReadOnlySqlTransaction")
     own = (required(PROJECT, "psycopg.errors", name) for name in names)
     return (ValueError, TypeError, LookupError, *own)
+
+
+def conn_string(env: StoreEnv) -> str:
+    """Return what `from_conn_string` takes: the URL of `env`, and how long to wait for a connection."""
+    make: Callable[..., str] = required(PROJECT, "psycopg.conninfo", "make_conninfo")
+    return make(env.postgres_dsn, connect_timeout=max(2, round(env.wait)))
 
 
 def rows(env: StoreEnv, tables: Sequence[str], column: str, key: str) -> list[RawRow]:

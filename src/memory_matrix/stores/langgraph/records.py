@@ -8,7 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from memory_matrix.stores.langgraph import items
-from memory_matrix.stores.langgraph.connections import PROJECT, Opened, refusals, rows
+from memory_matrix.stores.langgraph.connections import (
+    PROJECT,
+    Opened,
+    conn_string,
+    refusals,
+    rows,
+)
 from memory_matrix.stores.langgraph.savers import open_pool
 from memory_matrix.stores.outside import execute, hnsw_indexes
 from memory_matrix.stores.protocol import Filter, Page, RawRow, Record, Scope, StoreEnv
@@ -96,7 +102,7 @@ class PostgresStore(_Store):
     def open(self, env: StoreEnv) -> Open:
         """Return a store with a connection of its own."""
         with ExitStack() as stack:
-            opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
+            opening = self._store.from_conn_string(conn_string(env), **self._settings(env))
             return Opened(stack.enter_context(opening), env, stack.pop_all())
 
     def setup(self, store: Open) -> None:
@@ -183,7 +189,7 @@ class AsyncPostgresStore(_Store):
     async def open(self, env: StoreEnv) -> AsyncOpen:
         """Return a store with a connection of its own."""
         async with AsyncExitStack() as stack:
-            opening = self._store.from_conn_string(env.postgres_dsn, **self._settings(env))
+            opening = self._store.from_conn_string(conn_string(env), **self._settings(env))
             return Opened(await stack.enter_async_context(opening), env, stack.pop_all())
 
     async def setup(self, store: AsyncOpen) -> None:

@@ -12,7 +12,13 @@ from typing import Any
 
 from memory_matrix.stores.langgraph import checkpoints
 from memory_matrix.stores.langgraph.checkpoints import Config
-from memory_matrix.stores.langgraph.connections import PROJECT, Opened, refusals, rows
+from memory_matrix.stores.langgraph.connections import (
+    PROJECT,
+    Opened,
+    conn_string,
+    refusals,
+    rows,
+)
 from memory_matrix.stores.protocol import Message, RawRow, Scope, StoreEnv
 from memory_matrix.stores.requiring import required
 
@@ -72,7 +78,7 @@ class PostgresSaver(_Saver):
     def open(self, env: StoreEnv) -> Open:
         """Return a saver with a connection of its own."""
         with ExitStack() as stack:
-            saver = stack.enter_context(self._saver.from_conn_string(env.postgres_dsn))
+            saver = stack.enter_context(self._saver.from_conn_string(conn_string(env)))
             return Opened(saver, env, stack.pop_all())
 
     def setup(self, store: Open) -> None:
@@ -133,7 +139,7 @@ class AsyncPostgresSaver(_Saver):
     async def open(self, env: StoreEnv) -> AsyncOpen:
         """Return a saver with a connection of its own."""
         async with AsyncExitStack() as stack:
-            opening = self._saver.from_conn_string(env.postgres_dsn)
+            opening = self._saver.from_conn_string(conn_string(env))
             return Opened(await stack.enter_async_context(opening), env, stack.pop_all())
 
     async def setup(self, store: AsyncOpen) -> None:

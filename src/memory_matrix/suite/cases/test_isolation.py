@@ -76,7 +76,9 @@ def test_iso_key_separator(memory: Memory) -> None:
         Scope(user="a:b", session="c", namespace=("c",)),
     )
     if memory.tested.part("records") and "namespace" in memory.policy.record_parts:
-        spelled = [("b:c", ("s",)), ("c", ("s", "b")), ("c", ("s:b",))]
+        spelled = [("c", ("s", "b")), ("c", ("s:b",))]
+        if memory.policy.namespaces == "exact":  # else ("s",) lists what is in ("s", "b")
+            spelled.append(("b:c", ("s",)))
         stay_apart(
             [
                 RecordsPlace(memory, f"record in {below}", name, Scope(namespace=below), [name])
