@@ -28,21 +28,28 @@ def test_each_environment_is_listed_and_none_is_run_by_tox_alone(workshop: Works
     assert NAME not in default
 
 
-@pytest.mark.parametrize(
-    "chosen", [("-e", NAME), ("-m", "memory-matrix"), ("-f", FACTOR, "valkey9")]
-)
-def test_environments_are_run_by_name_label_and_factors(
-    workshop: Workshop, chosen: tuple[str, ...]
-) -> None:
+def test_an_environment_is_run_by_name(workshop: Workshop) -> None:
     workshop.matrix(PYTHON)
 
-    ended = workshop.run("tox", "run", *chosen, *ONE_CASE)
+    ended = workshop.run("tox", "run", "-e", NAME, *ONE_CASE)
 
     assert ended.code == 0, ended.said
     assert f"{NAME}: OK" in ended
     ((folder, report),) = workshop.reports().items()
     assert folder == NAME.removeprefix("mm-")
     assert [each["outcome"] for each in report["suite"]] == ["passed"]
+
+
+@pytest.mark.parametrize("chosen", [("-m", "memory-matrix"), ("-f", FACTOR, "valkey9")])
+def test_environments_are_chosen_by_label_and_factors(
+    workshop: Workshop, chosen: tuple[str, ...]
+) -> None:
+    workshop.matrix(PYTHON)
+
+    ended = workshop.run("tox", "run", *chosen, "--", "--unheard-of")  # what runs, refuses that
+
+    assert f"{NAME}: FAIL" in ended, ended.said
+    assert "unrecognized arguments: --unheard-of" in ended, ended.said
 
 
 def test_each_serializer_has_an_environment(workshop: Workshop) -> None:

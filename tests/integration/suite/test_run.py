@@ -435,7 +435,7 @@ def test_a_server_that_dies_in_the_middle_is_not_the_stores_fault(project: Proje
     project.write("bad.py", SMALL_STORE + killing)
     more = '[suite]\nstores = ["bad.py:Store", "store.py:Store"]'
 
-    run = suite(project, "case=text_*", more=more, arguments=("-j", "1"))
+    run = suite(project, "case=text_[a-f]*", more=more, arguments=("-j", "1"))
 
     sound = {each["outcome"] for each in run.report["suite"] if each["store"] == "store.py:Store"}
     assert "failed" not in sound, run.report["suite"][-3:]
