@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import json
 import os
 import re
 import runpy
-import select
+import selectors
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 MODULES = {
     "memory_matrix": (
@@ -63,33 +64,32 @@ def run(
     Raises:
         TimeoutExpired: it took longer than `timeout` seconds; it was killed.
     """
-    with TemporaryDirectory(prefix="run-") as name:
-        said = [Path(name, "stdout"), Path(name, "stdout" if together else "stderr")]
-        loaded = _loaded(program)
-        start = loaded.run if loaded.suits(variables) else _run_anew
-        code = start([program, *arguments], cwd, variables, said, timeout)
-        texts = [path.read_text(encoding="utf-8", errors=errors) for path in said]
-    return subprocess.CompletedProcess([program, *arguments], code, *texts)
+    loaded = _loaded(program)
+    start = loaded.run if loaded.suits(variables) else _run_anew
+    done = start([program, *arguments], cwd, variables, timeout, together=together)
+    texts = [io.TextIOWrapper(io.BytesIO(each), "utf-8", errors).read() for each in done[1:]]
+    return subprocess.CompletedProcess([program, *arguments], done[0], *texts)
 
 
 def _run_anew(
     command: Sequence[str],
     cwd: Path,
     variables: Mapping[str, str],
-    said: Sequence[Path],
     timeout: float,
-) -> int:
-    with said[0].open("ab") as stdout, said[1].open("ab") as stderr:
-        return subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=cwd,
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
-            timeout=timeout,
-            check=False,
-        ).returncode
+    *,
+    together: bool,
+) -> tuple[int, bytes, bytes]:
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=cwd,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT if together else subprocess.PIPE,
+        timeout=timeout,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr or b""
 
 
 @cache
@@ -103,13 +103,13 @@ class _Loaded:
     def __init__(self, program: str) -> None:
         variables = {name: text for name, text in os.environ.items() if not _OWN.match(name)}
         self._variables = _of_starts(variables)
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, program],
-            env=variables,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-        )
+        self._end, other = socket.socketpair()
+        with other:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, program, str(other.fileno())],
+                env=variables,
+                pass_fds=[other.fileno()],
+            )
         atexit.register(self._close)
 
     def suits(self, variables: Mapping[str, str]) -> bool:
@@ -125,32 +125,67 @@ class _Loaded:
         command: Sequence[str],
         cwd: Path,
         variables: Mapping[str, str],
-        said: Sequence[Path],
         timeout: float,
-    ) -> int:
-        """Run the program and return its exit code."""
-        pid = int(self._ask([*command], str(cwd), dict(variables), [*map(str, said)]))
-        if not select.select([self._answers], [], [], timeout)[0]:
+        *,
+        together: bool,
+    ) -> tuple[int, bytes, bytes]:
+        """Run the program; return its exit code, and what it wrote."""
+        (out, out_in), (err, err_in) = os.pipe(), os.pipe()
+        request = json.dumps([command, str(cwd), dict(variables)]).encode()
+        socket.send_fds(
+            self._end, [_packed(len(request))], [out_in, out_in if together else err_in]
+        )
+        self._end.sendall(request)
+        os.close(out_in)
+        os.close(err_in)
+        pid = _number(self._end)
+        try:
+            said = _read((out, err), timeout)
+        except TimeoutError:
             os.kill(pid, signal.SIGKILL)
-            self._answers.readline()
-            raise subprocess.TimeoutExpired([*command], timeout)
-        return os.waitstatus_to_exitcode(int(self._answers.readline()))
-
-    def _ask(self, *request: Any) -> bytes:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(request).encode() + b"\n")
-        answer: bytes = self._answers.readline()
-        return answer
+            _number(self._end)
+            raise subprocess.TimeoutExpired([*command], timeout) from None
+        finally:
+            os.close(out)
+            os.close(err)
+        return os.waitstatus_to_exitcode(_number(self._end)), *said
 
     def _close(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._answers.close()
+        self._end.close()
         self._process.wait()
 
-    @property
-    def _answers(self) -> Any:
-        return self._process.stdout
+
+def _read(pipes: tuple[int, int], timeout: float) -> tuple[bytes, bytes]:
+    """Return all that comes through two pipes.
+
+    Raises:
+        TimeoutError: they were not closed in time.
+    """
+    said = dict.fromkeys(pipes, b"")
+    deadline = time.monotonic() + timeout
+    with selectors.DefaultSelector() as open_ones:
+        for pipe in pipes:
+            open_ones.register(pipe, selectors.EVENT_READ)
+        while open_ones.get_map():
+            ready = open_ones.select(deadline - time.monotonic())
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                if more := os.read(key.fd, 1 << 16):
+                    said[key.fd] += more
+                else:
+                    open_ones.unregister(key.fd)
+    return said[pipes[0]], said[pipes[1]]
+
+
+def _packed(number: int) -> bytes:
+    return number.to_bytes(4, "big")
+
+
+def _number(end: socket.socket) -> int:
+    packed = end.recv(4, socket.MSG_WAITALL)
+    assert len(packed) == 4, "the process that has loaded the program is gone"
+    return int.from_bytes(packed, "big")
 
 
 def _of_starts(variables: Mapping[str, str]) -> dict[str, str]:
@@ -179,29 +214,31 @@ def _warm_up() -> None:
     render(Report())  # its template is compiled once
 
 
-def _next_run() -> tuple[list[str], str, dict[str, str], list[str]]:
+def _next_run(end: socket.socket) -> tuple[list[str], str, dict[str, str], list[int]]:
     """Return, in a process of its own, what is to be run; ends this one when nobody asks any more."""
-    for line in sys.stdin.buffer:
+    while True:
+        size, pipes, _, _ = socket.recv_fds(end, 4, 2)
+        if not size:
+            sys.exit()
+        command, cwd, variables = json.loads(
+            end.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+        )
         pid = os.fork()
         if pid == 0:
-            request: tuple[list[str], str, dict[str, str], list[str]] = json.loads(line)
-            return request
-        _answer(pid)
-        _answer(os.waitpid(pid, 0)[1])
-    sys.exit()
+            end.close()
+            return command, cwd, variables, pipes
+        for pipe in pipes:
+            os.close(pipe)
+        end.sendall(_packed(pid))
+        end.sendall(_packed(os.waitpid(pid, 0)[1]))
 
 
-def _answer(number: int) -> None:
-    os.write(1, b"%d\n" % number)
-
-
-def _become(command: list[str], cwd: str, variables: dict[str, str], said: list[str]) -> None:
+def _become(command: list[str], cwd: str, variables: dict[str, str], pipes: list[int]) -> None:
     """Take over what `python -m` is started with."""
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(variables)
-    for number, path in enumerate((os.devnull, *said)):
-        opened = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND if number else os.O_RDONLY)
+    for number, opened in enumerate((os.open(os.devnull, os.O_RDONLY), *pipes)):
         os.dup2(opened, number)
         os.close(opened)
     sys.stdin = os.fdopen(0, closefd=False)
@@ -217,5 +254,5 @@ if __name__ == "__main__":
     sys.path[0] = ""  # instead of this file's folder
     program = sys.argv[1]
     _load(program)
-    _become(*_next_run())
+    _become(*_next_run(socket.socket(fileno=int(sys.argv[2]))))
     runpy.run_module(program, run_name="__main__", alter_sys=True)

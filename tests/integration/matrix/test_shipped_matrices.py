@@ -38,6 +38,7 @@ def test_the_environment_resolves_to_wheels(python: str, spec: EnvironmentSpec) 
             "compile",
             "--only-binary",
             ":all:",
+            "--no-python-downloads",
             "--python-version",
             python,
             "-",
