@@ -20,8 +20,18 @@ def enter(module: str) -> int:
         code: int = import_module(module).main()
     except KeyboardInterrupt:  # before its own handling of signals began, or after that ended
         _say(f"memory-matrix: {SAID}")
-        return INTERRUPTED
+        code = INTERRUPTED
+    _forget_interrupts()
     return code
+
+
+def _forget_interrupts() -> None:
+    """See to it that the exit code is what `python -m` ends with, after an interrupt too.
+
+    An interrupt of code that Python runs from a text, as imports do to make classes, is remembered even
+    where it is handled, and the process then ends by the signal; the next text makes that forgotten.
+    """
+    exec("")  # noqa: S102 - this text is empty
 
 
 def _say(text: str) -> None:

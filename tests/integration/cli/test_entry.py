@@ -12,7 +12,9 @@ import pytest
 pytestmark = pytest.mark.integration
 
 INTERRUPTING = """
-import os, runpy, signal, sys
+import runpy, signal, sys
+
+INTERRUPT = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print(end='')"
 
 class Interrupting:
     left = int(sys.argv.pop(1))
@@ -21,21 +23,27 @@ class Interrupting:
         if "memory_matrix.entry" in sys.modules and name.isascii():
             Interrupting.left -= 1
             if Interrupting.left == 0:
-                os.kill(os.getpid(), signal.SIGINT)
+                exec(INTERRUPT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.meta_path.insert(0, Interrupting())
 runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)
 """
-"""Interrupts itself while it looks for the n-th module."""
+"""Interrupts itself while it looks for the n-th module, in code that is run from a text."""
 
 MODULES = {"memory_matrix": ["plan"], "memory_matrix.github": []}
 SAID = "memory-matrix: interrupted; everything it started is stopped.\n"
 
 
+def interrupting(folder: Path) -> list[str]:
+    """Return what starts a module in `folder` that interrupts itself."""
+    (folder / "interrupting.py").write_text(INTERRUPTING)
+    return [sys.executable, "-m", "interrupting"]
+
+
 def run(folder: Path, number: int, module: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", INTERRUPTING, str(number), module, *MODULES[module]],
+        [*interrupting(folder), str(number), module, *MODULES[module]],
         capture_output=True,
         text=True,
         check=False,
@@ -81,7 +89,7 @@ def test_the_command_that_is_installed_enters_there_too() -> None:
 def test_an_interrupt_that_nobody_hears_of_is_still_told_by_the_exit_code(
     redirection: str, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-c", INTERRUPTING, "1", "memory_matrix", "plan"]
+    command = [*interrupting(tmp_path), "1", "memory_matrix", "plan"]
     done = subprocess.run(
         ["sh", "-c", f'"$@" {redirection}', "sh", *command], cwd=tmp_path, check=False
     )
