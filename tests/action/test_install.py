@@ -48,7 +48,14 @@ def without_uv(folder: Path) -> str:
     return str(folder)
 
 
-def test_without_uv_it_gets_one_for_itself_by_pip(install: Install, tmp_path: Path):
+def test_without_uv_it_gets_one_for_itself_by_pip_and_nothing_in_the_workspace_stands_in_for_a_tool(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("pip", "memory_matrix", "venv", "json"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('of the caller')", "utf-8")
+        (tmp_path / name / "__main__.py").write_text("raise SystemExit('of the caller')", "utf-8")
+    monkeypatch.chdir(tmp_path)
     done = install(PATH=without_uv(tmp_path / "bin"), MEMORY_MATRIX_PYTHON=str(base_python()))
     assert done.returncode == 0, done.stdout + done.stderr
     venv = Path((tmp_path / "output").read_text(encoding="utf-8").removeprefix("venv=").strip())
@@ -110,18 +117,6 @@ def test_a_python_that_only_says_what_it_lacks_is_refused_in_one_line(
     assert done.returncode == 1
     (line,) = done.stdout.splitlines()
     assert "python3 is no tools, and memory-matrix needs 3.10 or later" in line
-
-
-def test_nothing_in_the_workspace_stands_in_for_a_tool(
-    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    for name in ("pip", "memory_matrix", "venv", "json"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text("raise SystemExit('of the caller')", "utf-8")
-        (tmp_path / name / "__main__.py").write_text("raise SystemExit('of the caller')", "utf-8")
-    monkeypatch.chdir(tmp_path)
-    done = install(PATH=without_uv(tmp_path / "bin"), MEMORY_MATRIX_PYTHON=str(base_python()))
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_python_of_path_is_taken_whatever_uv_prefers(install: Install, tmp_path: Path):
