@@ -27,11 +27,14 @@ PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 MATRICES = sorted(path.stem for path in Path("matrix").glob("*.toml"))
 
+SPREAD = ("-n", "3", "--dist", "worksteal")
+"""For two cores: a third of the time such tests wait, for servers, networks and processes that end."""
+
 STAGES = {
     "unit": ["tests/unit", "-m", "not concurrency and not large"],
-    "servers": ["tests", "-m", "(integration or large) and not concurrency"],
-    "concurrency": ["tests", "-m", "concurrency"],
-    "action": ["tests/action", "-m", "act"],
+    "servers": ["tests", "-m", "(integration or large) and not concurrency", *SPREAD],
+    "concurrency": ["tests", "-m", "concurrency", *SPREAD],
+    "action": ["tests/action", "-m", "act", "-n", "4"],
     "browser": ["tests/browser", "-m", "browser"],
 }
 """What pytest is told for each stage of the project's own tests. Together they are all tests."""

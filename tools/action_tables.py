@@ -9,6 +9,7 @@ A table stands between `<!-- inputs of action.yml -->` and `<!-- end -->`, and s
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def _yaml(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@cache
 def _definition(path: str) -> dict[str, Any]:
     read: dict[Any, Any] = yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
     if True not in read:  # `on`, in YAML 1.1

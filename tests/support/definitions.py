@@ -43,7 +43,12 @@ def steps() -> Iterator[tuple[str, dict[str, Any]]]:
                 yield f"{name}, {job}, step {number}", step
 
 
+def parsed(text: str) -> Any:
+    """Return what YAML has in a text, ten times as fast where PyYAML comes with its C library."""
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
 def _read(path: Path) -> dict[str, Any]:
     """Return what a file holds; `on` stays a word, which YAML 1.1 takes for a truth."""
-    read: dict[Any, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    read: dict[Any, Any] = parsed(path.read_text(encoding="utf-8"))
     return {"on" if key is True else key: value for key, value in read.items()}

@@ -53,7 +53,7 @@ def show(value: object, *, whole: bool = False) -> str:
     text = text if isinstance(value, str) else mask_password(text)
     if not whole and len(text) > _LONGEST:
         text = text[: _LONGEST - 3] + "..."
-    return "".join(map(_printable, text))
+    return text if text.isprintable() else "".join(map(_printable, text))
 
 
 def as_json(value: object) -> str:

@@ -54,14 +54,14 @@ class Text:
 
     def problems(self, value: object, at: At, root: Path, /) -> Iterator[Problem]:
         """Yield what is wrong with `value`, which stands at `at`."""
-        shown = "the value" if self.secret else show(value)
         if not isinstance(value, str):
-            yield Problem(at, f"{shown} is {kind(value)}{_unquoted(value)}; {self._must}.")
+            what = f"is {kind(value)}{_unquoted(value)}; {self._must}"
+            yield Problem(at, f"{self._shown(value)} {what}.")
         elif len(value) > self.longest:
             count = f"{len(value)} characters; it must be of at most {self.longest}"
-            yield Problem(at, f"{shown} has {count}.")
+            yield Problem(at, f"{self._shown(value)} has {count}.")
         elif not re.fullmatch(self.pattern, value):
-            yield Problem(at, f"{shown} cannot be; {self._must}.")
+            yield Problem(at, f"{self._shown(value)} cannot be; {self._must}.")
         else:
             for sentence in self.rule(value, root) if self.rule else ():
                 yield Problem(at, sentence)
@@ -70,6 +70,9 @@ class Text:
         """Return the JSON Schema of it."""
         limits = {"pattern": f"^(?:{self.pattern})$", "maxLength": self.longest}
         return _described({"type": "string", **limits}, self.doc, self.default)
+
+    def _shown(self, value: object) -> str:
+        return "the value" if self.secret else show(value)
 
     @property
     def _must(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
@@ -203,7 +204,7 @@ def as_policy(declared: object, store: str) -> Policy:
             f"{store}: its policy is a {type(declared).__name__}; it should be a "
             "memory_matrix.stores.Policy, or a mapping of names to answers."
         )
-    hints = get_type_hints(Policy)
+    hints = _hints()
     for name, answer in answers.items():
         if name not in hints:
             raise UsageError(f"{store}: there is no policy {name!r}.{_meant(name, hints)}")
@@ -213,6 +214,12 @@ def as_policy(declared: object, store: str) -> Policy:
         return Policy(**{**answers, **_completed(answers)})
     except TypeError as error:
         raise UsageError(f"{store}: its policy cannot be read: {error}.") from None
+
+
+@cache
+def _hints() -> Mapping[str, Any]:
+    """Return what each answer may be."""
+    return get_type_hints(Policy)
 
 
 def _completed(answers: Mapping[str, Any]) -> dict[str, Any]:

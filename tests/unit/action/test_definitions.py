@@ -8,12 +8,10 @@ import runpy
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from memory_matrix.github.inputs import INPUTS, PREFIX, Inputs
 from memory_matrix.github.outputs import OUTPUTS
 from memory_matrix.toml import tomllib
-from support.definitions import ROOT, WORKFLOWS, action, call, steps, workflows
+from support.definitions import ROOT, WORKFLOWS, action, call, parsed, steps, workflows
 
 INPUT = re.compile(r"inputs\.([\w-]+)")
 PIN = re.compile(r"uses:\s*(?P<name>[^\s@]+)@(?P<sha>\S+)(?:\s+#\s*(?P<version>\S+))?")
@@ -166,7 +164,7 @@ def variable(name: str) -> str:
 def examples(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """Return what the YAML in a page uses, and how."""
     blocks = re.findall(r"```ya?ml\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
-    return [found for block in blocks for found in users(yaml.safe_load(block))]
+    return [found for block in blocks for found in users(parsed(block))]
 
 
 def users(part: Any) -> list[tuple[str, dict[str, Any]]]:

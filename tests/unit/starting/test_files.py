@@ -6,7 +6,6 @@ import runpy
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.requirements import Requirement
 
 from memory_matrix.errors import MemoryMatrixError
@@ -17,7 +16,7 @@ from memory_matrix.starting.choosing import Chosen
 from memory_matrix.starting.files import StartingFile, put
 from memory_matrix.starting.models import Model
 from memory_matrix.starting.project import Project
-from support.definitions import action, workflows
+from support.definitions import action, parsed, workflows
 
 ODD = ("pydantic[email]==2.5.0", 'numpy>=1; python_version >= "3.10"', "msgpack", "attrs", "orjson")
 
@@ -55,7 +54,7 @@ def test_the_payloads_file_runs_and_gives_equal_values(tmp_path: Path):
 
 
 def steps(file: StartingFile) -> list[dict]:
-    return yaml.safe_load(file.text)["jobs"]["memory"]["steps"]
+    return parsed(file.text)["jobs"]["memory"]["steps"]
 
 
 def test_the_workflow_is_at_the_top_of_the_repository_and_names_the_folder(tmp_path: Path):

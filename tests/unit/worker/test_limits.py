@@ -102,7 +102,7 @@ def test_what_is_shared_over_and_over_takes_no_time(kind: Any) -> None:
 def test_shared_members_take_no_time() -> None:
     def members(core: object) -> Any:
         value = frozenset([core])
-        for _ in range(60):
+        for _ in range(30):
             value = frozenset([value, frozenset([value])])
         return {value}
 

@@ -431,10 +431,10 @@ def test_every_text_for_a_key_finds_its_own_twin() -> None:
 
 @pytest.mark.parametrize("kind", [list, tuple, deque])
 def test_one_bad_item_deep_in_a_history_is_found(kind: Any) -> None:
-    history = [{"role": "user", "parts": [number]} for number in range(1000)]
-    altered = [*history[:700], {"role": "user", "parts": None}, *history[701:]]
+    history = [{"role": "user", "parts": [number]} for number in range(300)]
+    altered = [*history[:200], {"role": "user", "parts": None}, *history[201:]]
     expected, got = (kind(items) for items in (history, altered))
     if kind is deque:
         expected, got = collections.deque(history), collections.deque(altered)
     (only,) = differences(expected, got)
-    assert only == {"path": "$[700].parts", "expected": "list of 1", "got": "None"}
+    assert only == {"path": "$[200].parts", "expected": "list of 1", "got": "None"}
