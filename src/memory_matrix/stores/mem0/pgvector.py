@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
+from memory_matrix.stores.mem0.filters import USER, wanted
 from memory_matrix.stores.outside import hnsw_indexes
 from memory_matrix.stores.policy import Policy
 from memory_matrix.stores.protocol import (
-    Compare,
     Filter,
     Page,
     RawRow,
@@ -28,8 +28,8 @@ from memory_matrix.stores.tables import rows
 PROJECT = "mem0ai"
 WITH_EXTRA = f"{PROJECT}[vector_stores]"
 COLLECTION = "mem0"
-TEXT, USER, ID = "data", "user_id", "memory_id"
-"""What of a payload is not metadata."""
+TEXT, ID = "data", "memory_id"
+"""What of a payload is not metadata, beside the user."""
 DEFAULT_LIMIT = 100
 """As many as `list` gives where nobody says."""
 
@@ -153,7 +153,7 @@ class PGVector:
     ) -> Page:
         """Return records of a user."""
         size = {} if limit is None else {"top_k": limit}
-        (found,) = store.library.list(filters=_wanted(scope, filter), **size)
+        (found,) = store.library.list(filters=wanted(scope.user, filter), **size)
         return Page([_record(each) for each in found])
 
     def search(
@@ -161,7 +161,7 @@ class PGVector:
     ) -> list[tuple[str, float]]:
         """Return the records of a user that are most like a vector, with their scores."""
         found = store.library.search(
-            query="", vectors=_listed(query), top_k=k, filters=_wanted(scope, filter)
+            query="", vectors=_listed(query), top_k=k, filters=wanted(scope.user, filter)
         )
         return [(each.payload[ID], each.score) for each in found]
 
@@ -205,41 +205,3 @@ def _record(found: Any) -> Record:
     metadata = dict(found.payload)
     text, _, id_ = (metadata.pop(own) for own in (TEXT, USER, ID))
     return Record(id_, text=text, metadata=metadata)
-
-
-def _wanted(scope: Scope, wanted: Filter | None) -> dict[str, Any]:
-    """Return a user's filter as the library takes it."""
-    whose = {USER: scope.user}
-    return whose if wanted is None else _merged(whose, _translated(wanted))
-
-
-def _translated(wanted: Filter) -> dict[str, Any]:
-    if isinstance(wanted, Compare):
-        return _comparison(wanted)
-    parts = [_translated(each) for each in wanted.filters]
-    if wanted.op == "and":
-        return _merged(*parts)
-    return {f"${wanted.op}": parts}
-
-
-def _comparison(wanted: Compare) -> dict[str, Any]:
-    if wanted.op == "exists":
-        anything = {wanted.field: "*"}
-        return anything if wanted.value else {"$not": [anything]}
-    if wanted.op == "eq":
-        return {wanted.field: wanted.value}
-    value = list(wanted.value) if wanted.op in {"in", "nin"} else wanted.value
-    return {wanted.field: {wanted.op: value}}
-
-
-def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return filters all of which must hold as one, in which each key has one place.
-
-    Those that are about the same are put as what is not: that any of them does not hold.
-    """
-    merged: dict[str, Any] = {}
-    for key, value in (item for part in parts for item in part.items()):
-        if key in merged:
-            return {"$not": [{"$not": [part]} for part in parts]}
-        merged[key] = value
-    return merged
