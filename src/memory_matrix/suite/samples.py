@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from memory_matrix.stores.protocol import Message, Record
@@ -26,6 +27,18 @@ def vector(memory: Memory, number: int = 0) -> tuple[float, ...] | None:
     if not memory.offers("search"):
         return None
     return (1.0, number / 1024, *(0.0 for _ in range(memory.env.dimensions - 2)))
+
+
+def many_records(memory: Memory, name: str, count: int, **metadata: Any) -> list[Record]:
+    """Return records for cases in which indexing them is not the question.
+
+    Their vectors are those that an index takes up quickest: ten alike, then ten a little farther on.
+    """
+    one = record(memory, name, metadata=metadata)
+    return [
+        replace(one, id=f"{name}-{n}", vector=one.vector and vector(memory, n // 10))
+        for n in range(count)
+    ]
 
 
 def plain(found: Record) -> Plain:

@@ -20,7 +20,7 @@ from memory_matrix.suite.offered import reads
 from memory_matrix.suite.parts import cover
 from memory_matrix.suite.records import expect_record, expect_records
 from memory_matrix.suite.refusing import refusing
-from memory_matrix.suite.samples import messages, numbered, plain, record
+from memory_matrix.suite.samples import many_records, messages, numbered, plain, record
 from memory_matrix.suite.sessions import expect_session
 
 T = TypeVar("T")
@@ -350,8 +350,7 @@ def _append_5000(memory: Memory) -> None:
 
 
 def _put_5000(memory: Memory) -> None:
-    one = record(memory, "many")  # and one vector: indexing is not the question here
-    batch = [replace(one, id=f"many-{n}") for n in range(MANY_RECORDS)]
+    batch = many_records(memory, "many", MANY_RECORDS)
     memory.put_many(SCOPE, batch)
     found = {each.id for each in _listed(memory, SCOPE)}
     expect.true(

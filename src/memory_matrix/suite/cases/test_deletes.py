@@ -13,7 +13,7 @@ from memory_matrix.suite import expect
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.parts import cover
 from memory_matrix.suite.records import expect_record, expect_records
-from memory_matrix.suite.samples import messages, numbered, plain, record
+from memory_matrix.suite.samples import many_records, messages, numbered, plain, record
 from memory_matrix.suite.sessions import delete_at, expect_session, require_deleting, say_with_ids
 
 GROUP = "G"
@@ -361,7 +361,7 @@ def _clear_many(memory: Memory) -> None:
 def _delete_all_of_many(memory: Memory) -> None:
     memory.put(OTHER, record(memory, "beside"))
     for count in MANY:
-        memory.put_all(SCOPE, _many(memory, count))
+        memory.put_all(SCOPE, many_records(memory, "id", count, kind="gone"))
         memory.delete_all(SCOPE)
         expect.equal(f"the records left of {count}", _ids(memory, SCOPE), [])
     expect.equal("the records beside them", _ids(memory, OTHER), ["beside"])
@@ -372,15 +372,9 @@ def _delete_where_of_many(memory: Memory) -> None:
         return
     memory.put(SCOPE, record(memory, "beside", metadata={"kind": "kept"}))
     for count in MANY:
-        memory.put_all(SCOPE, _many(memory, count))
+        memory.put_all(SCOPE, many_records(memory, "id", count, kind="gone"))
         memory.delete_where(SCOPE, Compare("eq", "kind", "gone"))
         expect.equal(f"the records left of {count} that match", _ids(memory, SCOPE), ["beside"])
-
-
-def _many(memory: Memory, count: int) -> list[Record]:
-    """Return records of one text and vector: indexing them is not the question here."""
-    one = record(memory, "many", metadata={"kind": "gone"})
-    return [replace(one, id=f"id-{n}") for n in range(count)]
 
 
 # ---- by filter --------------------------------------------------------------------------------
