@@ -154,15 +154,20 @@ def written_partial(root: Path, shard: Shard) -> WrittenPartial:
 
 def save_written_shard(root: Path, shard: Shard, partial: WrittenPartial | None = None) -> Path:
     """Save what a shard wrote under `root`, and return its JSON file."""
-    workshop = Workshop(root / f"work-{shard.of}-{shard.number}", CompatOptions(), {}, {})
-    for folder in (workshop.blobs, workshop.descriptions):
-        folder.mkdir(parents=True, exist_ok=True)
-    for data in (SAME, *map(own_bytes, NAMES)):
-        (workshop.blobs / digest(data)).write_bytes(data)
-    for data in (SAME, *map(described, NAMES)):
-        (workshop.descriptions / digest(data)).write_bytes(data)
+    workshop = Workshop(root / "work", CompatOptions(), {}, {})
+    if not workshop.folder.exists():  # one holds what all shards wrote
+        _fill(workshop)
     partial = partial or written_partial(root, shard)
     return save_written(partial, workshop, root / "found") / "written.json"
+
+
+def _fill(workshop: Workshop) -> None:
+    for folder in (workshop.blobs, workshop.descriptions):
+        folder.mkdir(parents=True)
+    for data in (SAME, *map(own_bytes, NAMES)):
+        (workshop.blobs / digest(data)).write_bytes(data)
+    for data in {SAME, *map(described, NAMES)}:
+        (workshop.descriptions / digest(data)).write_bytes(data)
 
 
 def read_partial(root: Path, shard: Shard, written: Sequence[Path]) -> ReadPartial:

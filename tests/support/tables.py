@@ -69,5 +69,5 @@ def _listed(ends: Ends, arguments: dict[str, Arguments]) -> str:
     lines = [f"{len(ends)} of {len(arguments)} rows:"]
     for key, end in ends.items():
         shown = ", ".join(f"{name}={reprlib.repr(each)}" for name, each in arguments[key].items())
-        lines.append(f"{key} ({shown}): {end}")
+        lines.append(f"{key} ({shown}): {str(end).partition(chr(10))[0]}")
     return "\n".join(lines)

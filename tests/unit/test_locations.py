@@ -9,6 +9,7 @@ import pytest
 from memory_matrix.locations import location
 from memory_matrix.suite.describe import describe
 from memory_matrix.worker.errors import defined
+from support.tables import table
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_a_file_elsewhere_is_named_in_full(project: Path) -> None:
     assert location(_file(elsewhere), 3) == f"{elsewhere.resolve()}:3"
 
 
-@pytest.mark.parametrize("file", [None, "", "<string>", "/nowhere/payloads.py", "a\0b"])
+@table("file", [None, "", "<string>", "/nowhere/payloads.py", "a\0b"])
 def test_what_no_file_defines_has_no_place(file: str | None, project: Path) -> None:
     assert location(file, 1) is None
 

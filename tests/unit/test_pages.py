@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from support.quoted import CUT, blocks, not_quoted
 from support.tables import table
 
@@ -13,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@table("page", PAGES)
 def test_a_list_out_of_a_report_is_marked_as_that(page: Path) -> None:
     for block in blocks(page, "text"):
         if block.startswith(("✗", CUT)):

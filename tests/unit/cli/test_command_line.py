@@ -56,7 +56,7 @@ def test_help_names_every_command_exit_code_and_some_examples(
     assert text.count("\n  memory-matrix ") >= 3
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@table("command", COMMANDS)
 def test_help_of_a_command_shows_an_example_and_its_exit_codes(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,7 +129,7 @@ def test_a_wrong_command_line_is_refused_with_where_to_look(
     assert second.endswith(" --help`.")
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "said"),
     [
         ("pickle", "pickle"),
@@ -151,7 +151,7 @@ def test_a_selection_that_means_nothing_is_refused_in_one_sentence(
     assert len(error.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("content", "said"),
     [
         (None, "There is no report at 'report.json'"),
@@ -161,7 +161,6 @@ def test_a_selection_that_means_nothing_is_refused_in_one_sentence(
         ('{"schema": 99}', "99"),
         ("\udcff", "no report"),
     ],
-    ids=["missing", "empty", "cut off", "a list", "from the future", "no UTF-8"],
 )
 def test_a_saved_report_that_cannot_be_shown_is_refused(
     content: str | None, said: str, folder: Path, capsys: pytest.CaptureFixture[str]

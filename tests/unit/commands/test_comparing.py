@@ -65,7 +65,7 @@ def test_a_baseline_that_is_not_there_is_refused_at_once(
     assert said.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
+@table(
     ("held", "why"),
     [
         ('{"schema": 2}', "its schema is 2, this release reads 1."),

@@ -485,7 +485,7 @@ def test_a_slot_that_alters_bytes_for_the_writer_too_breaks_nothing() -> None:
     assert not world.cell("old", "new").is_break
 
 
-@pytest.mark.parametrize(
+@table(
     ("meaning", "reason"),
     [
         (Meaning("lacking", reason="Needs numpy."), "Needs numpy."),

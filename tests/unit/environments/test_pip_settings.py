@@ -9,6 +9,7 @@ import pytest
 from memory_matrix.environments import pip_settings
 from memory_matrix.environments.pip_settings import pip_options, uv_options, uv_settings
 from memory_matrix.environments.uv_commands import uv_environ
+from support.tables import table
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +78,7 @@ def test_a_certificate_alone_does_not_change_how_versions_are_chosen() -> None:
     assert uv_settings({"PIP_CERT": "/c.pem", "SSL_CERT_FILE": "/own.pem"}) == {}
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     ["VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CONDA_PREFIX", "UV_PYTHON", "UV_VENV_SEED"],
 )

@@ -81,7 +81,7 @@ def test_every_input_reaches_the_command_line() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@table(
     ("values", "line"),
     [
         ({"command": "compat", "strict": "true", "summary": "true", "annotations": "true"},
@@ -162,7 +162,7 @@ def test_a_good_shard_is_taken(value: str) -> None:
     assert problems(command="suite", shard=value) == []
 
 
-@pytest.mark.parametrize("value", [".", "./out", "../out", "/home/runner/.x/out", "a b/ü"])
+@table("value", [".", "./out", "../out", "/home/runner/.x/out", "a b/ü"])
 def test_folders_that_are_not_hidden_are_taken(value: str) -> None:
     assert problems(report_dir=value) == []
 
@@ -220,7 +220,7 @@ def test_what_is_read_is_taken_out_of_the_environment() -> None:
     assert dict(found.values) == {"token": "t"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@table("command", COMMANDS)
 def test_the_command_line_takes_what_inputs_become(command: str, tmp_path: Path) -> None:
     given = {
         "config-file": "x.toml", "only": "environment=a", "shard": "1/2", "fail-on": "never",

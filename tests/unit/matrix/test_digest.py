@@ -75,7 +75,7 @@ def test_it_is_the_same_in_every_folder(tmp_path: Path) -> None:
     assert digest_in(tmp_path / "a") == digest_in(tmp_path / "deeper" / "b")
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new"),
     [
         ("me:secret@", "me:other@"),
@@ -110,7 +110,7 @@ def test_what_changes_the_work_changes_the_digest(tmp_path: Path, old: str, new:
     assert digest_in(tmp_path, MATRIX.replace(old, new, 1)) != digest_in(tmp_path)
 
 
-@pytest.mark.parametrize(("old", "new"), EXCUSES)
+@table(("old", "new"), EXCUSES)
 def test_what_is_excused_has_a_digest_of_its_own(tmp_path: Path, old: str, new: str) -> None:
     assert old in MATRIX
     assert excuses_in(tmp_path, MATRIX.replace(old, new, 1)) != excuses_in(tmp_path)

@@ -9,6 +9,7 @@ import pytest
 
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.model import EnvironmentSpec, Matrix
+from support.tables import table
 
 from .conftest import ReadText
 
@@ -39,7 +40,7 @@ def test_the_first_axis_turns_slowest_and_values_keep_their_order(read_text: Rea
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("axes", "expected"),
     [
         ('python = ["3.12"]', ["py3.12"]),

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from memory_matrix.matrix.jobs import Job, Wanted, plan_jobs
 from memory_matrix.matrix.model import Matrix
 from memory_matrix.matrix.packing import Seconds
@@ -144,7 +142,7 @@ def test_a_matrix_of_any_size_and_any_names_fits_github(read_text: ReadText) -> 
     assert all(len(job["name"]) <= 100 for value in matrices.values() for job in value["include"])
 
 
-@pytest.mark.parametrize("unit", ["line\nend", "\x1b[31mred", "\u202egnp", "𝄞" * 200, "y" * 200])
+@table("unit", ["line\nend", "\x1b[31mred", "\u202egnp", "𝄞" * 200, "y" * 200])
 def test_a_name_is_one_short_line(unit: str) -> None:
     job = Job("suite", "256/256", "suite-256-of-256", (unit,) * 3)
 
@@ -153,7 +151,7 @@ def test_a_name_is_one_short_line(unit: str) -> None:
     assert len(json.dumps(job.entry())) * 256 * 4 < 1_000_000
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "wanted", "commands"),
     [
         (THREE, "run", {"compat"}),

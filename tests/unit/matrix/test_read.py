@@ -111,7 +111,7 @@ def test_a_folder_a_pipe_and_a_missing_file_are_refused(folder: Path) -> None:
         read(folder / "absent.toml")
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "sentence"),
     [
         ("[project]\n", r"has no table \[tool.memory-matrix\]; add it"),

@@ -19,6 +19,7 @@ from memory_matrix.matrix.build import build, problems
 from memory_matrix.matrix.model import CompatOptions, Matrix, SuiteOptions
 from memory_matrix.matrix.read import QUICK, read
 from memory_matrix.matrix.schema import PATH, text
+from support.tables import table
 
 from .conftest import EXAMPLE, Write, table_of
 
@@ -40,9 +41,7 @@ def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize(
-    "path", [EXAMPLE, QUICK, *sorted(MATRICES.glob("*.toml"))], ids=lambda path: path.name
-)
+@table("path", [EXAMPLE, QUICK, *sorted(MATRICES.glob("*.toml"))])
 def test_what_is_shipped_is_valid(path: Path) -> None:
     VALIDATOR.validate(as_json(table_of(path)))
 

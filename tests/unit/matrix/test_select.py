@@ -82,7 +82,7 @@ def test_serializers_and_servers_are_selected(matrix: Matrix) -> None:
     assert narrowed.environments == matrix.environments
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "stores"),
     [
         ("store=memory_matrix.stores:*", ["memory_matrix.stores:PostgresStore"]),
@@ -185,8 +185,8 @@ def test_each_part_says_what_can_be_selected_there(
         narrow(matrix, parse(expression), part)
 
 
-@pytest.mark.parametrize("part", ["compat", "suite"])
-@pytest.mark.parametrize("expression", ["", "  ", " , ,"])
+@table("part", ["compat", "suite"])
+@table("expression", ["", "  ", " , ,"])
 def test_an_empty_expression_selects_everything(
     matrix: Matrix, expression: str, part: Part
 ) -> None:
@@ -205,7 +205,7 @@ def test_payloads_are_asked_one_by_one() -> None:
     assert selection.allows("serializer", "json")
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "kept"),
     [
         ("writer=production", 1),

@@ -66,7 +66,7 @@ def test_a_postgres_is_called_by_its_version(source: str, label: str) -> None:
     assert labels("postgres", source) == [label]
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "label"),
     [
         ("image:redis:8.0", "redis8.0"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 
 from memory_matrix.matrix.model import SuiteOptions
 from memory_matrix.matrix.read import QUICK, builtin_quick, read
 from memory_matrix.matrix.suite import REFERENCE_STORES, plan_suite
 from memory_matrix.serializers.builtin import NAMES, PROJECTS
+from support.tables import table
 
 MATRICES = Path(__file__).parents[3] / "matrix"
 
@@ -52,6 +52,6 @@ def test_the_default_matrix_runs_both_reference_stores_on_all_of_it() -> None:
     assert not suite.unserved
 
 
-@pytest.mark.parametrize("path", sorted(MATRICES.glob("*.toml")), ids=lambda path: path.name)
+@table("path", sorted(MATRICES.glob("*.toml")))
 def test_every_matrix_of_the_project_is_read(path: Path) -> None:
     assert len(read(path).environments) >= 2

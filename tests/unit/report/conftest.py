@@ -19,8 +19,8 @@ from support import reports
 def _texts(*more: str) -> list[Any]:
     """Return hostile texts: few of each kind for the stage `unit`, all for the stage `servers`."""
     others = (each for each in hostile_texts.TEXTS if each not in hostile_texts.KINDS)
-    large = (pytest.param(each, marks=pytest.mark.large) for each in others)
-    return [*hostile_texts.KINDS, *more, *large]
+    large = (pytest.param(each, marks=pytest.mark.large) for each in (*others, *more))
+    return [*hostile_texts.KINDS, *large]
 
 
 @pytest.fixture(params=_texts(hostile_texts.LONG[:200_000]), ids=lambda text: ascii(text[:20]))

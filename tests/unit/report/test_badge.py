@@ -126,7 +126,7 @@ def test_nothing_that_is_missing_or_excused_is_green(change: dict[str, Any], tol
     assert told in message
 
 
-@pytest.mark.parametrize(
+@table(
     "report",
     [
         Report(),

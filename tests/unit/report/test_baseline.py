@@ -62,7 +62,7 @@ def test_a_break_that_the_baseline_had_too_is_not_new() -> None:
     assert baseline == Baseline("main.json")
 
 
-@pytest.mark.parametrize(
+@table(
     "other",
     [
         replace(BROKEN, outcome="crashed"),
@@ -71,7 +71,6 @@ def test_a_break_that_the_baseline_had_too_is_not_new() -> None:
         replace(BROKEN, via=("other/string",)),
         replace(BROKEN, via=()),
     ],
-    ids=["outcome", "cause", "direction", "slots", "no slots"],
 )
 def test_a_break_that_breaks_in_another_way_is_not_new(other: Cell) -> None:
     found, baseline = compared(cells(other), cells(BROKEN))
@@ -92,9 +91,7 @@ def test_what_is_read_again_is_fixed(outcome: Outcome) -> None:
     assert (baseline.fixed, baseline.gone) == ((BROKEN,), 0)
 
 
-@pytest.mark.parametrize(
-    "outcome", [None, "skipped", "unwritable", "unstorable", "unreadable", "crashed"]
-)
+@table("outcome", [None, "skipped", "unwritable", "unstorable", "unreadable", "crashed"])
 def test_what_was_not_read_again_is_gone_and_not_fixed(outcome: Outcome | None) -> None:
     now = cells() if outcome is None else cells(replace(CELL, outcome=outcome))
     _, baseline = compared(now, cells(BROKEN))
@@ -174,7 +171,7 @@ def test_the_order_of_servers_does_not_matter() -> None:
     assert found.suite[0].new is False
 
 
-@pytest.mark.parametrize(
+@table(
     "change",
     [
         {"environment": "other"},
@@ -183,7 +180,6 @@ def test_the_order_of_servers_does_not_matter() -> None:
         {"case": "other"},
         {"serializer": "json"},
     ],
-    ids=lambda change: next(iter(change)),
 )
 def test_a_case_of_another_name_is_another_case(change: dict[str, object]) -> None:
     found, baseline = compared(suite(replace(FAILED, **change)), suite(FAILED))

@@ -96,6 +96,7 @@ def test_hostile_text_is_text_in_every_format(name: str, hostile_text: str, samp
         assert not COMMAND.search(text)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", FORMATS)
 def test_long_text_is_text_in_every_format(name: str, sample: Report) -> None:
     report = hostile.in_one_of_each(sample, hostile.LONG)

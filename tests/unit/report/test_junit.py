@@ -114,7 +114,7 @@ def test_the_rules_of_the_run_hold(rules: dict[str, object], cell: Cell, tag: st
     assert _only(Report(cells=(cell,), **rules))[0] == tag  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@table(
     ("outcome", "tag"),
     [
         ("passed", "passed"),
@@ -210,7 +210,7 @@ def test_places_that_look_alike_stay_apart() -> None:
     assert len(list(_parsed(Report(suite=results)).iter("testcase"))) == 4
 
 
-@pytest.mark.parametrize("seconds", [0.0, -1.0, 0.0004, 1e308, 1.5])
+@table("seconds", [0.0, -1.0, 0.0004, 1e308, 1.5])
 def test_any_time_is_a_time(seconds: float) -> None:
     results = tuple(replace(FAILED, case=str(number), seconds=seconds) for number in range(20))
     _parsed(Report(suite=results))

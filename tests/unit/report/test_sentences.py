@@ -153,7 +153,7 @@ def test_good_news_are_those_of_all_that_was_run() -> None:
     assert sentences.is_bad(_report(suite=(replace(FAILED, outcome="error"),)))
 
 
-@pytest.mark.parametrize(
+@table(
     ("cells", "cases", "said"),
     [
         ((), (FAILED,), "1 case makes the run fail."),

@@ -61,7 +61,7 @@ def test_a_failure_in_the_only_cell_names_it() -> None:
     assert _words(_run(lambda *_: True, "a", ("pg13",))) == "in a, on pg13"
 
 
-@pytest.mark.parametrize(
+@table(
     ("fails", "said"),
     [
         (lambda _, server, __: server == "pg13", "only on pg13"),

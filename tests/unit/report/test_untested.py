@@ -20,6 +20,7 @@ from memory_matrix.report.model import (
     Report,
     Untested,
 )
+from support.tables import table
 
 READY = (EnvironmentRecord("a", "3.11.7"), EnvironmentRecord("b", "3.12.1"))
 
@@ -63,7 +64,7 @@ def test_an_environment_that_reads_nothing_is_not_tested() -> None:
     assert UNREAD.untested == (Untested("environment", "b", "no codec"),)
 
 
-@pytest.mark.parametrize(
+@table(
     "report",
     [
         Report(environments=READY, cells=FINE),
@@ -92,13 +93,6 @@ def test_an_environment_that_reads_nothing_is_not_tested() -> None:
             cells=(_skipped("a", "a", "mine"), _skipped("b", "b", "mine")),
             payloads=_failed("mine", "a", "b"),
         ),
-    ],
-    ids=[
-        "all ran",
-        "built in one",
-        "lacking everywhere",
-        "lacking where it alone is",
-        "nothing ran",
     ],
 )
 def test_what_ran_somewhere_or_was_not_asked_for_is_no_lack(report: Report) -> None:

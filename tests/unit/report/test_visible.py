@@ -6,6 +6,8 @@ import sys
 import unicodedata
 from itertools import compress
 
+import pytest
+
 from memory_matrix.report.visible import counted, listed, visible
 from support.tables import table
 
@@ -32,6 +34,7 @@ def test_only_what_prints_is_left(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
+@pytest.mark.large
 def test_no_character_that_steers_a_terminal_gets_through() -> None:
     every = "".join(map(chr, range(sys.maxunicode + 1)))
     kinds = map(unicodedata.category, every)

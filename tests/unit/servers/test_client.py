@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_matrix.servers.client import ADDRESS, ServerError, Servers
+from support.tables import table
 
 
 def test_the_client_needs_the_standard_library_alone() -> None:
@@ -25,7 +26,7 @@ def test_the_client_needs_the_standard_library_alone() -> None:
     assert others == {"memory_matrix"}
 
 
-@pytest.mark.parametrize("address", ["", "no key", "xyz:/path", "00ff", "00ff:"])
+@table("address", ["", "no key", "xyz:/path", "00ff", "00ff:"])
 def test_what_is_no_address_is_a_sentence(address: str) -> None:
     with pytest.raises(ServerError, match=f"{ADDRESS} holds no address") as caught:
         Servers.at(address)

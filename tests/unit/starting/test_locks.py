@@ -8,6 +8,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from memory_matrix.starting.locks import pinned_version, read_pins
+from support.tables import table
 
 UV = """
 [[package]]
@@ -50,7 +51,7 @@ def test_a_lock_goes_before_requirements(tmp_path: Path):
     assert read_pins(tmp_path)[0] == "uv.lock"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "",
@@ -67,7 +68,7 @@ def test_a_file_that_cannot_be_read_pins_nothing(tmp_path: Path, text: str):
     assert read_pins(tmp_path) == ("", {})
 
 
-@pytest.mark.parametrize(
+@table(
     ("requirement", "version"),
     [("a==1.2", "1.2"), ("a===1.2", "1.2"), ("a==1.*", None), ("a>=1", None), ("a", None)],
 )

@@ -12,6 +12,7 @@ from memory_matrix.stores.protocol import StoreEnv
 from memory_matrix.suite.advice import advice, by_answer
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed, NotOffered
+from support.tables import table
 
 FAILED = CaseFailed("it did not")
 
@@ -89,7 +90,7 @@ def test_errors_that_the_adapter_declares_are_known_and_no_others() -> None:
     assert f"({__name__}.DriverError)" in advice(driver, ValueError("no"))
 
 
-@pytest.mark.parametrize("refusals", ["ValueError", 3, (ValueError, "TypeError"), [int], None])
+@table("refusals", ["ValueError", 3, (ValueError, "TypeError"), [int], None])
 def test_refusals_that_are_no_exceptions_are_refused(refusals: object) -> None:
     with pytest.raises(UsageError, match=r"^store\.py:adapter: refusals is .* such as "):
         check(Adapter(refusals=refusals), "store.py:adapter")

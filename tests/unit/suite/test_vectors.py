@@ -11,6 +11,7 @@ from memory_matrix.stores.protocol import Record, StoreEnv
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed
 from memory_matrix.suite.vectors import embedded, expect_nearest, expect_recall, recall
+from support.tables import table
 
 QUERY = (1.0, 0.0)
 NEAR, SAME, FAR = (
@@ -49,7 +50,7 @@ def test_each_metric_has_its_order(metric: str, order: list[str]) -> None:
     expect_nearest(store(metric), "a search", found(*order), RECORDS, QUERY, 3)
 
 
-@pytest.mark.parametrize(
+@table(
     ("names", "sentence"),
     [
         (["near", "same"], "expected \\['same', 'near'\\]"),

@@ -13,6 +13,7 @@ from memory_matrix.report.model import SuiteOutcome, SuiteResult
 from memory_matrix.suite.results import CaseResult
 from memory_matrix.suite.run import stale_waivers
 from memory_matrix.suite.waivers import CaseWaiver, read_waivers, waived
+from support.tables import table
 
 TODAY = dt.date(2026, 5, 1)
 TOMORROW = dt.date(2026, 5, 2)
@@ -47,7 +48,7 @@ def test_a_waiver_in_force_counts_whatever_else_has_ended() -> None:
     assert waived(FAILED, waivers, TODAY).reason == "new (until 2026-05-02): bad"
 
 
-@pytest.mark.parametrize(
+@table(
     "pattern",
     [
         {"case": "ttl_*"},
@@ -79,7 +80,7 @@ PASSES = "suite.waiver[0] (ticket 2): every case it covers passes; take it out."
 COVERS_NONE = "suite.waiver[0] (ticket 2): it covers no case; take it out."
 
 
-@pytest.mark.parametrize(
+@table(
     ("until", "outcomes", "whole", "said"),
     [
         (RAN_OUT, ("failed", "passed"), True, HELD),

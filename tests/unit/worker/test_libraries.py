@@ -176,7 +176,7 @@ def test_msgspec_structs_are_compared_by_fields() -> None:
 
 @pytest.fixture
 def numpy(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The library; arrays of 1025 are large ones, for it and for what describes them."""
+    """The library; arrays of 1500 are large ones, for it and for what describes them."""
     monkeypatch.setattr(objects, "MOST_NUMBERS", 1024)
     return pytest.importorskip("numpy")
 
@@ -188,11 +188,11 @@ def numpy(monkeypatch: pytest.MonkeyPatch) -> Any:
         lambda np: np.arange(6).reshape(2, 3),
         lambda np: np.array(5),
         lambda np: np.zeros(10_000),
-        lambda np: np.array([{"a": number} for number in range(1025)], dtype=object),
+        lambda np: np.array([{"a": 1}, None], dtype=object),
         lambda np: np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]),
         lambda np: np.array(["2026-01-01", "NaT"], dtype="M8[ns]"),
         lambda np: np.array([1, 2], dtype=np.longdouble),
-        lambda np: np.zeros(1025, dtype=np.longdouble),
+        lambda np: np.zeros(1500, dtype=np.longdouble),
         lambda np: np.ma.array([1, 2], mask=[True, False]),
         lambda np: np.rec.array([(1, 2)]),
         lambda np: np.float32(1.5),
@@ -219,10 +219,10 @@ def test_numpy_values_are_equal_each_time_and_after_loading(numpy: Any, make: An
         (lambda np: np.array([1.0]), lambda np: np.array([1.0], "f4"), "$.dtype"),
         (lambda np: np.zeros((2, 3)), lambda np: np.zeros((3, 2)), "$.shape[0]"),
         (lambda np: np.zeros((1, 2)), lambda np: np.zeros(2), "$.shape[0]"),
-        (lambda np: np.zeros(1025), lambda np: np.append(np.zeros(1024), 1), "$.numbers"),
+        (lambda np: np.zeros(1500), lambda np: np.append(np.zeros(1499), 1), "$.numbers"),
         (
-            lambda np: np.array([{"a": number} for number in range(1025)], dtype=object),
-            lambda np: np.array([{"a": -number} for number in range(1025)], dtype=object),
+            lambda np: np.array([None, {"a": 1}], dtype=object),
+            lambda np: np.array([None, {"a": -1}], dtype=object),
             "$[1].a",
         ),
         (
@@ -246,6 +246,16 @@ def test_numpy_values_are_equal_each_time_and_after_loading(numpy: Any, make: An
 )
 def test_other_numpy_values_are_told_apart(numpy: Any, expected: Any, got: Any, path: str) -> None:
     assert paths(expected(numpy), got(numpy))[0].startswith(path)
+
+
+@pytest.mark.large
+def test_large_arrays_of_objects_are_compared_one_by_one(numpy: Any) -> None:
+    def make(sign: int = 1) -> Any:
+        return numpy.array([{"a": sign * number} for number in range(1500)], dtype=object)
+
+    assert differences(make(), make()) == []
+    assert differences(make(), pickle.loads(pickle.dumps(make()))) == []
+    assert paths(make(), make(-1))[0] == "$[1].a"
 
 
 @pytest.fixture(scope="module")

@@ -154,7 +154,7 @@ def test_a_megabyte_of_text_is_compared_to_its_last_character() -> None:
     assert max(map(len, only.values())) < 1000
 
 
-@pytest.mark.parametrize(
+@table(
     ("expected", "got"),
     [
         ("a" * 5000 + "x", "a" * 5000 + "y"),

@@ -50,6 +50,7 @@ def test_texts_have_less_room_each_the_more_there_are(
     assert room(report) == ROOMS[level]
 
 
+@pytest.mark.large
 def test_equal_texts_take_room_once() -> None:
     cells = tuple(_cell(0, "y" * 1_000) for _ in range(20_000))
     assert room(Report(cells=cells)) == ROOMS[0]

@@ -170,6 +170,7 @@ def test_a_popped_message_is_not_popped_again_by_the_same_call(store: Any) -> No
     assert texts(store) == ["a"]
 
 
+@pytest.mark.large
 def test_write_ids_are_remembered_within_a_bound(store: Any, client: Any) -> None:
     store.append(SCOPE, said("a"), write_id="first")
     older = {f"c{number}": 1e15 + number for number in range(1999)}
