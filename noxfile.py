@@ -34,7 +34,7 @@ STAGES = {
     "unit": ["tests/unit", "-m", "not concurrency and not large"],
     "servers": ["tests", "-m", "(integration or large) and not concurrency", *SPREAD],
     "concurrency": ["tests", "-m", "concurrency", *SPREAD],
-    "action": ["tests/action", "-m", "act", "-n", "4"],
+    "action": ["tests/action", "-m", "act", "-n", "6"],  # all at once: jobs wait for each other
     "browser": ["tests/browser", "-m", "browser"],
 }
 """What pytest is told for each stage of the project's own tests. Together they are all tests."""

@@ -62,12 +62,12 @@ def call(tmp_path: Path):
 
 @pytest.mark.act
 def test_shards_find_together_what_one_machine_finds(call, tmp_path: Path):
-    ended = call(jobs=3)
+    ended = call(jobs=2)  # each waits for one before it: three would take a half longer
     assert ended.code == 0, ended.story
     artifacts = {path.name for path in ended.artifacts.iterdir()}
     assert artifacts == {
         "memory-report",
-        *(f"memory-{part}-{number}-of-3" for part in PARTS for number in (1, 2, 3)),
+        *(f"memory-{part}-{number}-of-2" for part in PARTS for number in (1, 2)),
     }
     merged, alone = ended.report("memory-report"), on_one_machine(tmp_path / "alone")
     assert merged["summary"]["breaks"] == 12
