@@ -58,10 +58,13 @@ class Page:
         """Add a line; what does not fit goes on below it, further in."""
         from rich.text import Text
 
-        line = Text.assemble(*(self._part(part) for part in parts))
-        pieces = [line]
-        if wrap and line.cell_len > self.look.width - indent:
-            pieces = list(line.wrap(_console(self.look), self.look.width - indent - 2))
+        shown = [self._part(part) for part in parts]
+        line = Text.assemble(" " * indent, *shown)
+        if not wrap or line.cell_len <= self.look.width:
+            line.rstrip()
+            self.lines.append(line)
+            return
+        pieces = Text.assemble(*shown).wrap(_console(self.look), self.look.width - indent - 2)
         for number, piece in enumerate(pieces):
             piece.rstrip()
             self.lines.append(Text(" " * (indent + 2 * (number > 0))) + piece)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -27,13 +28,23 @@ from memory_matrix.report.model import (
 )
 from support.tables import table
 
-SEEDS = [*range(2), *(pytest.param(seed, marks=pytest.mark.large) for seed in range(2, 40))]
 CELL = Cell("old", "next", "pickle", "chat", ("pg/bytea", "redis/string"), direction="backward")
 BROKEN = replace(CELL, outcome="unreadable", is_break=True)
 KNOWN = replace(BROKEN, known="migrated by a script")
 OK = replace(CELL, outcome="ok")
 CASE = SuiteResult("old", ("pg", "redis"), "store", "case", "passed")
 FAILED = replace(CASE, outcome="failed", reason="lost one")
+
+
+def seeded(test: Callable[[int], None]) -> Callable[[range], None]:
+    """Try a test with reports of a few seeds, and in the stage of large tests of many."""
+    many = pytest.param(range(2, 40), marks=pytest.mark.large)
+
+    @pytest.mark.parametrize("seeds", [range(2), many], ids=["few", "many"])
+    def tries_every_seed(seeds: range) -> None:
+        table("seed", seeds)(test)()
+
+    return tries_every_seed
 
 
 def cells(*every: Cell) -> Report:
@@ -275,7 +286,7 @@ def any_cell(dice: random.Random, pair: tuple[str, str, str, str], via: tuple[st
     return Cell(*pair, via, outcome, is_break, known)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded
 def test_every_finding_is_new_or_still_there(seed: int) -> None:
     dice = random.Random(seed)
     report, earlier = any_report(dice), any_report(dice)
@@ -293,7 +304,7 @@ def test_every_finding_is_new_or_still_there(seed: int) -> None:
     assert [replace(each, new=None) for each in found.suite] == list(report.suite)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded
 def test_every_finding_of_the_baseline_is_fixed_or_gone_or_still_there(seed: int) -> None:
     dice = random.Random(seed)
     report, earlier = any_report(dice), any_report(dice)
@@ -306,7 +317,7 @@ def test_every_finding_of_the_baseline_is_fixed_or_gone_or_still_there(seed: int
     assert fixed + baseline.gone <= len(broken) + len(failed)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded
 def test_a_run_compared_with_itself_has_nothing_new_and_nothing_fixed(seed: int) -> None:
     report = any_report(random.Random(seed))
     found, baseline = compared(report, report)
@@ -314,14 +325,14 @@ def test_a_run_compared_with_itself_has_nothing_new_and_nothing_fixed(seed: int)
     assert baseline == Baseline("main.json")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded
 def test_against_an_empty_baseline_everything_is_new(seed: int) -> None:
     found, baseline = compared(any_report(random.Random(seed)), Report())
     assert all(cell.new for cell in found.cells if cell.is_break)
     assert baseline == Baseline("main.json")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeded
 def test_a_comparison_is_written_and_read_again_as_it_is(seed: int) -> None:
     dice = random.Random(seed)
     found, _ = compared(any_report(dice), any_report(dice))

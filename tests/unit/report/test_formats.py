@@ -15,6 +15,7 @@ from lxml import etree
 from memory_matrix.report.formats import ALWAYS, FORMATS
 from memory_matrix.report.model import Report, from_json
 from support import hostile
+from support.tables import table
 
 HERE = Path(__file__).parent
 JUNIT = etree.XMLSchema(etree.parse(HERE / "junit.xsd"))
@@ -87,7 +88,7 @@ def _written(name: str, report: Report) -> str:
     return text
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@table("name", list(FORMATS))
 def test_hostile_text_is_text_in_every_format(name: str, hostile_text: str, sample: Report) -> None:
     report = hostile.spoilt(sample, hostile_text)
     text = _written(name, report)
@@ -97,7 +98,7 @@ def test_hostile_text_is_text_in_every_format(name: str, hostile_text: str, samp
 
 
 @pytest.mark.large
-@pytest.mark.parametrize("name", FORMATS)
+@table("name", list(FORMATS))
 def test_long_text_is_text_in_every_format(name: str, sample: Report) -> None:
     report = hostile.in_one_of_each(sample, hostile.LONG)
     text = _written(name, report)
@@ -106,12 +107,12 @@ def test_long_text_is_text_in_every_format(name: str, sample: Report) -> None:
         assert len(text) < 100_000
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@table("name", list(FORMATS))
 def test_every_format_of_an_empty_report_is_whole(name: str) -> None:
     CHECKS[name](_written(name, Report()), Report())
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@table("name", list(FORMATS))
 def test_a_format_says_the_same_each_time(name: str, sample: Report) -> None:
     assert _written(name, sample) == _written(name, sample)
 

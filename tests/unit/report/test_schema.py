@@ -27,6 +27,17 @@ def validator(schema: dict[str, Any]) -> Draft202012Validator:
     return Draft202012Validator(schema)
 
 
+@pytest.fixture(scope="module")
+def part(validator: Draft202012Validator, sample: Report) -> str:
+    """A valid report as JSON, of no more things than it takes to spoil each kind."""
+    data = {
+        key: value[:7] if isinstance(value, list) else value
+        for key, value in to_json(sample).items()
+    }
+    validator.validate(data)
+    return json.dumps(data)
+
+
 def test_a_report_of_every_kind_of_thing_is_valid(
     sample: Report, validator: Draft202012Validator
 ) -> None:
@@ -117,9 +128,9 @@ WRONG = {
 
 @table("change", WRONG)
 def test_a_wrong_report_is_not_valid(
-    change: Callable[[dict[str, Any]], None], sample: Report, validator: Draft202012Validator
+    change: Callable[[dict[str, Any]], None], part: str, validator: Draft202012Validator
 ) -> None:
-    data = json.loads(json.dumps(to_json(sample)))
+    data = json.loads(part)
     change(data)
     assert not validator.is_valid(data)
 

@@ -16,6 +16,7 @@ from memory_matrix.report import terminal, terminal_suite
 from memory_matrix.report.grouping import breaks
 from memory_matrix.report.model import Cell, EnvironmentRecord, Error, Report
 from memory_matrix.report.page import Look
+from support.tables import table
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 Golden = Callable[[str, str], None]
@@ -192,7 +193,7 @@ def test_wide_characters_keep_their_columns() -> None:
     assert len(columns) == 1
 
 
-@pytest.mark.parametrize(("ascii_only", "verbose"), [(False, True), (True, False)])
+@table(("ascii_only", "verbose"), [(False, True), (True, False)])
 def test_hostile_text_is_shown_and_never_interpreted(
     hostile: Report, ascii_only: bool, verbose: bool
 ) -> None:
