@@ -32,6 +32,10 @@ _POSTGRES_SETTINGS = {
     "logging_collector": "off",
     "log_line_prefix": "",
 }
+INITDB_OPTIONS = (
+    *("--no-sync", "--encoding", "UTF8", "--locale", _LOCALE, "--lc-messages", "C"),
+    *("--wal-segsize", "1", "-U", "postgres", "-A", "scram-sha-256"),
+)
 _REDIS_SETTINGS = {
     "save": "",
     "appendonly": "no",
@@ -131,11 +135,16 @@ def _postgres(place: Place) -> Recipe:
 def initdb(place: Place, data: str) -> Sequence[str]:
     """Return the command that makes the data folder `data`, with the place's password."""
     password_file = _private_file(place, "password", verifier(place.part.password))
-    return [
-        *(str(place.binary.with_name("initdb")), "-D", data, "--no-sync", "--encoding", "UTF8"),
-        *("--locale", _LOCALE, "--lc-messages", "C", "--wal-segsize", "1"),
-        *("-U", "postgres", "-A", "scram-sha-256", "--pwfile", str(password_file)),
-    ]
+    command = (str(place.binary.with_name("initdb")), "-D", data)
+    return [*command, *INITDB_OPTIONS, "--pwfile", str(password_file)]
+
+
+def new_password(place: Place, data: str) -> Sequence[str]:
+    """Return the command that gives the data folder `data`, made with another password, the place's."""
+    statement = f"ALTER ROLE postgres PASSWORD '{verifier(place.part.password)}'\n"
+    file = _private_file(place, "password.sql", statement)
+    single = 'exec "$0" --single -c fsync=off -D "$1" postgres < "$2"'
+    return ["sh", "-c", single, str(place.binary), data, str(file)]
 
 
 def _redis(place: Place) -> Recipe:
