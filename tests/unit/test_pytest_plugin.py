@@ -30,6 +30,7 @@ def team(tmp_path: Path) -> Team:
     return made
 
 
+@pytest.mark.large
 def test_importing_the_plugin_brings_nothing_heavy() -> None:
     code = (
         "import pytest, sys; before = set(sys.modules); import memory_matrix.pytest_plugin;"

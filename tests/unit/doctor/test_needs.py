@@ -30,6 +30,7 @@ def test_a_sound_matrix_a_missing_one_and_a_wrong_one():
     assert (wrong.state, wrong.needed, "2 errors" in wrong.found) == ("problem", True, True)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("pythons", "strict", "needed"),
     [

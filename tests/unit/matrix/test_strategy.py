@@ -110,6 +110,7 @@ def test_pairs_that_the_library_does_not_reach_get_points_of_their_own(
     assert len(choice.points) < len(points)
 
 
+@pytest.mark.large
 def test_the_same_points_are_taken_each_time() -> None:
     strategies: tuple[Strategy, ...] = ("pairwise", "axis-star")
     points = product(AXES)[5:]

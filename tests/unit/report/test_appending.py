@@ -32,6 +32,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_full_disk_leaves_what_was_there(name: str, tmp_path: Path) -> None:
     path = tmp_path / "file"

@@ -180,6 +180,7 @@ except MemoryMatrixError as error:
 """
 
 
+@pytest.mark.large
 def test_a_full_disk_leaves_the_older_report_whole(sample: Report, tmp_path: Path) -> None:
     files.write(sample, tmp_path)
     before = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
@@ -428,6 +429,7 @@ for _ in range(30):
 """
 
 
+@pytest.mark.concurrency
 def test_what_two_runs_write_at_the_same_time_is_never_mixed(
     sample: Report, tmp_path: Path
 ) -> None:

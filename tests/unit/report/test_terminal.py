@@ -276,6 +276,7 @@ def test_a_report_is_printed_whatever_the_encoding(
     assert "No breaks in 1 cell." in written.getvalue().decode(encoding)
 
 
+@pytest.mark.large
 def test_rich_is_not_imported_before_something_is_rendered() -> None:
     code = "import sys, memory_matrix.report.terminal as t; print('rich' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,6 +13,7 @@ from memory_matrix.servers.client import ADDRESS, ServerError, Servers
 from support.tables import table
 
 
+@pytest.mark.large
 def test_the_client_needs_the_standard_library_alone() -> None:
     code = (
         "import json, sys; import memory_matrix.servers.client\n"
