@@ -62,6 +62,7 @@ def test_what_ends_in_the_middle_leaves_what_was_there(
     assert listed(tmp_path) == [folder.name]
 
 
+@pytest.mark.concurrency
 def test_many_at_once_leave_one_of_them_whole(tmp_path: Path) -> None:
     folder = tmp_path / "suite-1-of-1"
     threads = [

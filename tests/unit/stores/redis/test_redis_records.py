@@ -33,8 +33,13 @@ def ids(page: Any) -> list[str]:
 def three(open_store: Callable[..., Any]) -> Any:
     """A store with three records."""
     store = open_store(dimensions=2)
-    for number, name in enumerate("abc"):
-        store.put(SCOPE, Record(name, f"text {name}", (float(number), 1.0), {"n": number}))
+    store.put_many(
+        SCOPE,
+        [
+            Record(name, f"text {name}", (float(number), 1.0), {"n": number})
+            for number, name in enumerate("abc")
+        ],
+    )
     return store
 
 
