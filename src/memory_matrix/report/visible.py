@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 NAME = 60
 """Characters of a name that reports show."""
@@ -31,19 +32,13 @@ def _shown(text: str, limit: int, *, ascii_only: bool) -> Sequence[str]:
     """Return the first characters of `text`, escaped, that fit into `limit` characters."""
     if text.isprintable() and (text.isascii() or not ascii_only):
         return text  # as nearly all texts: a large report has millions
-    shown: list[str] = []
-    room = limit
-    for character in text:
-        piece = _escaped(character, ascii_only=ascii_only)
-        room -= len(piece)
-        if room < 0:
-            break
-        shown.append(piece)
-    return shown
+    pieces = [_escaped(each, ascii_only) for each in text]
+    ends = accumulate(map(len, pieces))
+    return pieces[: sum(end <= limit for end in ends)]
 
 
 @lru_cache(maxsize=4096)
-def _escaped(character: str, *, ascii_only: bool) -> str:
+def _escaped(character: str, ascii_only: bool) -> str:
     if not ascii_only and character.isprintable():
         return character
     if character.isprintable() and character.isascii():

@@ -86,7 +86,7 @@ def test_a_baseline_that_cannot_be_read_is_refused_in_a_sentence(
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["run", "compat", "suite", "report"])
+@table("command", ["run", "compat", "suite", "report"])
 def test_a_history_that_is_none_is_refused_at_once(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

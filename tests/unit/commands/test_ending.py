@@ -16,6 +16,7 @@ from memory_matrix.report.model import (
     SuiteOutcome,
     SuiteResult,
 )
+from support.tables import table
 
 OWN = Cell("a", "a", "json", "x", (), "ok")
 FINE = Cell("a", "b", "json", "x", (), "ok", direction="backward")
@@ -30,8 +31,8 @@ NO_PACKAGES = EnvironmentRecord("b", "3.11", status="unavailable", reason="no su
 NO_SERVER = ServerRecord("pg17", "postgres", None, "image:x", "unavailable", "no Docker")
 
 
-@pytest.mark.parametrize(("cells", "expected"), [((OWN, FINE), 0), ((OWN, FINE, BREAK), 1)])
-@pytest.mark.parametrize("strict", [False, True])
+@table(("cells", "expected"), [((OWN, FINE), 0), ((OWN, FINE, BREAK), 1)])
+@table("strict", [False, True])
 def test_findings_decide_where_everything_was_had(
     cells: tuple[Cell, ...], expected: int, strict: bool
 ) -> None:
@@ -78,7 +79,7 @@ def _case(outcome: SuiteOutcome) -> SuiteResult:
     return SuiteResult("a", ("redis",), "store", "case", outcome, f"why {outcome}")
 
 
-@pytest.mark.parametrize(
+@table(
     ("outcomes", "expected"),
     [
         (("passed",), 0),

@@ -12,6 +12,7 @@ from memory_matrix import cli
 from memory_matrix.report import files
 from memory_matrix.report.formats import FORMATS
 from memory_matrix.report.model import Cell, EnvironmentRecord, Error, Report
+from support.tables import table
 
 CELL = Cell("old", "next", "pickle", "grüße", (), "unreadable", True, None, "backward")
 
@@ -39,14 +40,14 @@ def saved(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
     return REPORT
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@table("name", list(FORMATS))
 def test_output_is_what_the_format_says(name: str, saved: Report) -> None:
     assert cli.main(["report", "--format", name, "--output", "new/out"]) == 0
     assert Path("new/out").read_text("utf-8") == "".join(FORMATS[name].pieces(saved))
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name != "terminal"])
-@pytest.mark.parametrize("output", [[], ["-o", "-"]])
+@table("name", [name for name in FORMATS if name != "terminal"])
+@table("output", [[], ["-o", "-"]])
 def test_standard_output_is_utf_8_whatever_the_terminal_has(
     name: str, output: list[str], saved: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:

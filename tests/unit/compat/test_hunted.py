@@ -9,6 +9,7 @@ from memory_matrix.compat.judging import Evidence, Finding, judge, same_way
 from memory_matrix.compat.model import Meaning, ReadKey, ReadResult, Reads, Variant, Writes, Written
 from memory_matrix.matrix.model import EnvironmentSpec
 from memory_matrix.report.model import Difference, Error
+from support.tables import table
 
 BUILT = {"one": Meaning("built", expected="value")}
 TOO_NEW = Error("load", "ValueError", "unsupported pickle protocol: 5")
@@ -46,7 +47,7 @@ def made_up(name: str, *, path: str = "$.id", varies: str = "$.id") -> Finding:
     return Finding("changed", diff=(found,), varies=frozenset({varies}))
 
 
-@pytest.mark.parametrize(
+@table(
     ("own", "same"),
     [
         (made_up("b"), True),

@@ -194,7 +194,7 @@ def test_only_selected_pairs_are_judged_and_each_writers_own() -> None:
 # breaks and limits
 
 
-@pytest.mark.parametrize(
+@table(
     ("result", "outcome"),
     [
         (unreadable(), "unreadable"),
@@ -212,7 +212,7 @@ def test_what_fails_in_another_environment_alone_is_a_break(
     assert cell.hint is not None
 
 
-@pytest.mark.parametrize(
+@table(
     "result",
     [
         unreadable(),
@@ -522,7 +522,7 @@ def test_a_serializer_that_an_environment_lacks_is_skipped_there_with_the_reason
     assert world.cell("new", "new").error == Error("dump", "Skipped", "add it")
 
 
-@pytest.mark.parametrize(
+@table(
     "world",
     [
         World(results={("new", OLD): None}),

@@ -57,7 +57,7 @@ def read(tmp_path: Path, written: Path) -> Path:
     return save_read(partial, tmp_path / "found") / "read.json"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@table("name", NAMES)
 def test_writes_and_reads_survive_being_records(name: str) -> None:
     assert writes_of(writes_record(shards.writes(name))) == shards.writes(name)
     assert reads_of(reads_record(shards.reads(name, NAMES))) == shards.reads(name, NAMES)

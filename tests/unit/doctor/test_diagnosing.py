@@ -11,6 +11,7 @@ import pytest
 from memory_matrix.doctor import diagnosing, machine
 from memory_matrix.doctor.diagnosing import diagnose
 from memory_matrix.doctor.model import Check, Diagnosis
+from support.tables import table
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +68,7 @@ def test_a_matrix_that_cannot_be_read_is_needed(tmp_path: Path, text: str | None
     assert (found.checks[0].what, found.checks[0].state) == ("matrix", "problem")
 
 
-@pytest.mark.parametrize(
+@table(
     ("state", "needed", "ready"),
     [
         ("ok", True, True),

@@ -14,6 +14,7 @@ from memory_matrix.environments.processes import Runner
 from memory_matrix.errors import MemoryMatrixError, UnavailableError
 from memory_matrix.matrix.model import ServerSource
 from memory_matrix.servers.engine import EngineAnswer
+from support.tables import table
 
 IMAGE = ServerSource("redis", "image", "redis:8.0", "redis:8.0")
 
@@ -117,7 +118,7 @@ def test_root_without_another_user_matters_where_postgres_is_run_here(
     assert [(each.state, each.needed) for each in found] == [("problem", True)] * problems
 
 
-@pytest.mark.parametrize(
+@table(
     ("number", "text"),
     [(0, "0 bytes"), (999, "999 bytes"), (2_300_000_000, "2.3 GB"), (1e16, "1e+04 TB")],
 )

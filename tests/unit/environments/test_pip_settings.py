@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     assert pip_options({"FIRST": str(broken), "SECOND": str(tmp_path / "missing")}) == {}
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "options"), [("1", ("--no-index",)), ("True", ("--no-index",)), ("0", ()), ("", ())]
 )
 def test_no_index_is_passed_on_only_where_it_is_on(value: str, options: tuple[str, ...]) -> None:

@@ -11,9 +11,10 @@ import uv
 
 from memory_matrix.environments.processes import Runner
 from memory_matrix.environments.uv_commands import UvError, open_uv
+from support.tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("said", "offline"),
     [
         ("hint: Packages were unavailable because the network was disabled.", True),

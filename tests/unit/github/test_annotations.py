@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from memory_matrix.compat.judging import stale
 from memory_matrix.github import annotations
 from memory_matrix.github.annotations import MOST, Places
@@ -165,7 +163,7 @@ def test_the_level_says_whether_the_run_fails_for_it(report: Report, level: str)
     assert only(report).level == level
 
 
-@pytest.mark.parametrize(
+@table(
     "report",
     [
         Report(),

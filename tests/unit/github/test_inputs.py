@@ -175,12 +175,12 @@ def test_an_artifact_is_never_of_all_that_is_in_the_working_directory(value: str
     assert problems(report_dir=value, upload_artifact="false") == []
 
 
-@pytest.mark.parametrize("value", ["out", "./a/out", "../out", "/tmp/other/out"])
+@table("value", ["out", "./a/out", "../out", "/tmp/other/out"])
 def test_a_folder_for_reports_alone_is_kept(value: str) -> None:
     assert problems(report_dir=value, upload_artifact="true") == []
 
 
-@pytest.mark.parametrize("value", ["s3\ncret: x", "s3 cret", "s3cret\u20ac", "s3cret\x7f"])
+@table("value", ["s3\ncret: x", "s3 cret", "s3cret\u20ac", "s3cret\x7f"])
 def test_a_token_that_no_header_can_hold_is_refused_and_not_shown(value: str) -> None:
     (problem,) = problems(token=value)
     assert problem.startswith("input token: its value is not allowed")

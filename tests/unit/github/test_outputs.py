@@ -55,7 +55,7 @@ def test_new_breaks_are_those_that_the_baseline_has_not() -> None:
     assert outputs.of_report(same)["new-breaks"] == "0"
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "result"), [(0, "pass"), (1, "fail"), (2, "error"), (3, "error"), (4, "error"), (130, "error")]
 )  # fmt: skip
 def test_the_result_is_findings_or_an_error(tmp_path: Path, code: int, result: str) -> None:

@@ -21,6 +21,7 @@ from memory_matrix.report.model import (
     SuiteResult,
 )
 from support import hostile
+from support.tables import table
 
 HERE = Pointer("memory-matrix-report")
 OURS = {"h1", "h2", "h3", "h4", "p", "ul", "li", "code", "pre", "strong", "details", "summary"} | {
@@ -104,8 +105,8 @@ def test_the_end_points_to_the_report_and_to_the_artifact() -> None:
     )
 
 
-@pytest.mark.parametrize("limit", [4_000, 8_000, 20_000, 100_000])
-@pytest.mark.parametrize("report", [grown(2), grown(8, payloads=30)], ids=["small", "large"])
+@table("limit", [4_000, 8_000, 20_000, 100_000])
+@table("report", [grown(2), grown(8, payloads=30)])
 def test_it_has_room_in_any_limit_and_stays_whole(report: Report, limit: int) -> None:
     text = summary.render(report, HERE, title="y" * 1000, limit=limit)
 

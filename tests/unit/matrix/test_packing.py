@@ -13,7 +13,7 @@ from memory_matrix.matrix.suite import SuiteCell, SuiteProcess
 from support.tables import table
 
 
-@pytest.mark.parametrize("text", ["1/1", "1/256", "256/256", "2/4"])
+@table("text", ["1/1", "1/256", "256/256", "2/4"])
 def test_a_shard_is_read_as_it_is_written(text: str) -> None:
     assert str(parse_shard(text)) == text
 

@@ -11,6 +11,7 @@ from memory_matrix.matrix.model import DEFAULT_STORES
 from memory_matrix.matrix.plan import lines, notes, plan, plan_json
 from memory_matrix.matrix.read import builtin_quick, read
 from memory_matrix.matrix.select import parse
+from support.tables import table
 
 from .conftest import ReadText
 
@@ -179,7 +180,7 @@ serializers = ["json", "pickle"]
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("suite", "line"),
     [
         ("", "suite: full, 51 of 51 value pairs covered, 18 processes, 60 cells"),

@@ -295,7 +295,7 @@ def test_a_case_may_be_waived_until_a_day(read_text: ReadText, until: str) -> No
     )
 
 
-@pytest.mark.parametrize("store", ["*:RedisStore", "RedisStore", "Redis*", DEFAULT_STORES[1]])
+@table("store", ["*:RedisStore", "RedisStore", "Redis*", DEFAULT_STORES[1]])
 def test_a_waiver_names_a_store_whole_or_by_its_object_alone(
     read_text: ReadText, store: str
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from memory_matrix.payloads import builtin
 from memory_matrix.payloads.catalogue import END, START, refreshed
+from support.tables import table
 
 PAGE = Path(__file__).parents[3] / "docs" / "payloads.md"
 
@@ -25,7 +26,7 @@ def test_page_names_every_payload_once() -> None:
     assert [text.count(f"| `{name}` |") for name in names] == [1] * len(names)
 
 
-@pytest.mark.parametrize("text", ["", START, END, "text\n"])
+@table("text", ["", START, END, "text\n"])
 def test_page_without_its_marks_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="marks"):
         refreshed(text)

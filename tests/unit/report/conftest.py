@@ -31,8 +31,8 @@ def hostile(request: pytest.FixtureRequest) -> Report:
 
 @functools.cache
 def _hostile(text: str) -> Report:
-    spoilt: Report = hostile_texts.spoilt(reports.full_report(), text)
-    return spoilt
+    found: Report = hostile_texts.spoilt(reports.full_report(), text)
+    return found
 
 
 @pytest.fixture(params=_texts(), ids=lambda text: ascii(text[:20]))
@@ -40,6 +40,12 @@ def hostile_text(request: pytest.FixtureRequest) -> str:
     """A hostile text that is not long."""
     text: str = request.param
     return text
+
+
+@pytest.fixture
+def spoilt(hostile_text: str) -> Report:
+    """A report in which every text that can come from outside is `hostile_text`."""
+    return _hostile(hostile_text)
 
 
 @pytest.fixture

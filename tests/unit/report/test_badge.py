@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from memory_matrix.report import badge
 from memory_matrix.report.baseline import compare
 from memory_matrix.report.model import (
@@ -52,7 +50,7 @@ def test_the_label_is_the_users() -> None:
     assert made(GOOD, label="agents' memory")["label"] == "agents' memory"
 
 
-@pytest.mark.parametrize(
+@table(
     ("report", "expected"),
     [
         (GOOD, "no breaks, 1 case passed"),

@@ -89,7 +89,7 @@ def test_a_break_that_breaks_in_another_way_is_not_new(other: Cell) -> None:
     assert not baseline.fixed
 
 
-@pytest.mark.parametrize("key", ["writer", "reader", "serializer", "payload"])
+@table("key", ["writer", "reader", "serializer", "payload"])
 def test_a_break_of_another_name_is_another_break(key: str) -> None:
     found, baseline = compared(cells(replace(BROKEN, **{key: "other"})), cells(BROKEN))
     assert found.cells[0].new is True
@@ -130,10 +130,9 @@ def test_bytes_that_come_apart_are_fixed_only_where_all_of_them_are_read() -> No
     assert (baseline.fixed, baseline.gone) == ((), 0)
 
 
-@pytest.mark.parametrize(
+@table(
     ("before", "now", "new"),
     [(KNOWN, KNOWN, False), (BROKEN, KNOWN, False), (KNOWN, BROKEN, True), (OK, KNOWN, True)],
-    ids=["known in both", "known now", "known no longer", "new and known"],
 )
 def test_what_only_the_baseline_excused_is_new(before: Cell, now: Cell, new: bool) -> None:
     found, baseline = compared(cells(now), cells(before))

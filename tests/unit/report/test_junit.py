@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from lxml import etree
 
 from memory_matrix.report import junit
@@ -137,7 +136,7 @@ def test_an_old_failure_is_skipped_where_only_new_ones_count() -> None:
     assert _only(report)[0] == "skipped"
 
 
-@pytest.mark.parametrize(
+@table(
     "part",
     [
         {"environments": (EnvironmentRecord("x", "3.9", {}, "unavailable", "no 3.9"),)},
@@ -244,7 +243,7 @@ def test_a_time_that_nobody_knows_is_not_told() -> None:
     assert _parsed(replace(report, environments=()))[0].get("time") is None
 
 
-@pytest.mark.parametrize("seconds", [-1.0, 1e308, float("nan"), float("inf")])
+@table("seconds", [-1.0, 1e308, float("nan"), float("inf")])
 def test_any_time_of_an_environment_is_a_time(seconds: float) -> None:
     took = {"build": seconds, "read": seconds}
     _parsed(Report(environments=(EnvironmentRecord("next", "3", seconds=took),), cells=(OK,)))

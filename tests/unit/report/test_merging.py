@@ -20,6 +20,7 @@ from memory_matrix.report.model import (
     ServerRecord,
     StoreRecord,
 )
+from support.tables import table
 
 OLD = EnvironmentRecord("old", "3.11.7", {"attrs": "23.1.0", "msgpack": "1.0.7"})
 DOWN = EnvironmentRecord("old", "3.11", status="unavailable", reason="no index")
@@ -27,7 +28,7 @@ COMPAT = Report(cells=(Cell("a", "a", "json", "x", (), "ok"),), fail_on="changed
 SUITE = Report(stores=(StoreRecord("s", "a"),), fail_on="break", merged=("s",))
 
 
-@pytest.mark.parametrize(
+@table(
     ("other", "said"),
     [
         (OLD, ""),
@@ -77,7 +78,7 @@ def test_a_server_is_named_with_all_versions_that_machines_had() -> None:
     assert [each.version for each in merged_servers(records, ["pg"])] == ["17.2, 17.3"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("rules", "expected"),
     [
         (["never"], "never"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-import pytest
-
 from memory_matrix.matrix import select
 from memory_matrix.report import markdown, sentences
 from memory_matrix.report.model import (
@@ -58,7 +56,7 @@ def test_known_breaks_are_told_apart() -> None:
     assert sentences.verdict(_report(known, BREAK)).startswith("2 breaks (1 known) in 2 cells: ")
 
 
-@pytest.mark.parametrize(
+@table(
     ("fields", "said"),
     [
         ({}, "1 cell makes the run fail (fail-on = break)."),

@@ -88,7 +88,7 @@ def test_protocol_beyond_the_interpreter_is_still_given_to_it_to_read(
     assert builtin.load("pickle:5").loads(pickle.dumps(PLAIN, 3)) == PLAIN
 
 
-@pytest.mark.parametrize("name", ["pickle:6", "pickle:", "JSON", ""])
+@table("name", ["pickle:6", "pickle:", "JSON", ""])
 def test_unknown_name_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(ValueError, match=r"pickle, pickle:0, .*yaml"):
         builtin.load(name)

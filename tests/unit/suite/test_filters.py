@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-import pytest
-
 from memory_matrix.stores.policy import Policy
 from memory_matrix.stores.protocol import Combine, Compare, Filter, Record
 from memory_matrix.suite.filters import matches, operators
@@ -77,8 +75,8 @@ def test_a_key_of_none_is_missing_where_that_is_declared() -> None:
     assert [matches(exists, record(key=None), each) for each in policies] == [True, False]
 
 
-@pytest.mark.parametrize("op", ["gte", "lte"])
-@pytest.mark.parametrize(("declared", "expected"), [("inclusive", True), ("exclusive", False)])
+@table("op", ["gte", "lte"])
+@table(("declared", "expected"), [("inclusive", True), ("exclusive", False)])
 def test_a_border_is_as_declared(op: Any, declared: Any, expected: bool) -> None:
     there = NOON.astimezone(dt.timezone(dt.timedelta(hours=5, minutes=30)))
 

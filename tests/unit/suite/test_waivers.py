@@ -67,7 +67,7 @@ def test_it_covers_nothing_else(pattern: dict[str, str]) -> None:
     assert waived(FAILED, [CaseWaiver("known", TOMORROW, **pattern)], TODAY) == FAILED
 
 
-@pytest.mark.parametrize("outcome", ["passed", "error", "not-offered", "skipped"])
+@table("outcome", ["passed", "error", "not-offered", "skipped"])
 def test_only_failures_are_waived(outcome: str) -> None:
     ended = CaseResult("ttl_zero", "H", "s", (), None, outcome)  # type: ignore[arg-type]
 

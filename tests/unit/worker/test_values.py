@@ -395,7 +395,7 @@ def test_equal_values_are_equal_however_they_are_made(expected: object, got: obj
     assert differences(expected, got) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "zone", [FixedOffset(60, ""), FixedOffset(60, None), FixedOffset(60, "CET"), FixedOffset(0, "")]
 )
 def test_the_time_is_seen_whatever_its_zone_is_called(zone: dt.tzinfo) -> None:

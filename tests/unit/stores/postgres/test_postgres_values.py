@@ -62,7 +62,7 @@ def test_json_gives_back_what_it_was_given(value: Any) -> None:
     assert repr(back) == repr(value)
 
 
-@pytest.mark.parametrize("value", [1e16, 1e22, 1.7976931348623157e308, -1e300])
+@table("value", [1e16, 1e22, 1.7976931348623157e308, -1e300])
 def test_large_floats_are_written_with_a_point(value: float) -> None:
     """As jsonb keeps them: without one, it would give back an int."""
     assert json_text(value, "it").endswith(".0")
@@ -137,7 +137,7 @@ def test_no_time_to_live_is_refused(ttl: Any) -> None:
         checked_ttl(ttl)
 
 
-@pytest.mark.parametrize(
+@table(
     "time",
     [
         dt.datetime(2026, 1, 1),  # noqa: DTZ001 - that is the point

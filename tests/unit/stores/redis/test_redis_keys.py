@@ -51,7 +51,7 @@ def keys_of(scope: Scope, keys: Keys) -> set[bytes]:
     return {*keys.session(scope).own, keys.records(scope).index, keys.records(scope).record("r")}
 
 
-@pytest.mark.parametrize("part", ["session", "user", "app", "namespace"])
+@table("part", ["session", "user", "app", "namespace"])
 def test_no_two_ids_share_a_key(part: str) -> None:
     keys = Keys("memory:")
     found: dict[bytes, str] = {}

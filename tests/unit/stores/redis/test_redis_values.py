@@ -106,7 +106,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("codec", [None, json, pickle, Bytes()])
+@table("codec", [None, json, pickle, Bytes()])
 def test_plain_values_come_back_with_their_types(codec: Any) -> None:
     payloads = Payloads(codec)
     assert same(payloads.loads(payloads.dumps(GOOD, "it"), "it"), GOOD)
@@ -193,9 +193,7 @@ def test_a_time_is_turned_into_utc() -> None:
             utc(value, "it")
 
 
-@pytest.mark.parametrize(
-    ("ttl", "milliseconds"), [(1, 1000), (0.5, 500), (0.0001, 1), (None, None)]
-)
+@table(("ttl", "milliseconds"), [(1, 1000), (0.5, 500), (0.0001, 1), (None, None)])
 def test_a_time_to_live_is_whole_milliseconds_rounded_up(ttl: Any, milliseconds: Any) -> None:
     assert ttl_bytes(ttl) == (b"" if milliseconds is None else str(milliseconds).encode())
 
