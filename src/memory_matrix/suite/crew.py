@@ -245,7 +245,4 @@ def _run(wish: Wish) -> int:
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)  # without taking apart all that was imported, which takes its time
+    sys.exit(main())
