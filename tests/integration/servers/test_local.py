@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -326,24 +327,25 @@ def test_what_a_killed_server_leaves_is_removed(
     valkey_source: ServerSource,
     trace: Tracer,
 ) -> None:
-    before = _segments()
     sources = [postgres_source, valkey_source]
     with start_all(sources, folder=tmp_path, cache=cache, strict=True) as started:
         running = [each for each in started if isinstance(each, Server)]
         traces = [trace(each) for each in running]
+        pids = {each.pid for each in traces}
+        assert _segments_of(pids) or sys.platform != "linux"
         for each in traces:
             os.kill(each.pid, number)
         for server in running:
             with pytest.raises(UnavailableError, match=server.source.name):
                 list(round_trip(server, {"k": b"v"}, run="r"))
     assert all(each.is_gone() for each in traces)
-    assert not _segments() - before
+    assert not _segments_of(pids)
 
 
-def _segments() -> set[str]:
-    """Return the System V shared memory segments that nobody is attached to."""
+def _segments_of(pids: set[int]) -> set[str]:
+    """Return the System V shared memory segments that these processes made."""
     table = Path("/proc/sysvipc/shm")
     if not table.exists():
         return set()
     rows = [line.split() for line in table.read_text().splitlines()[1:]]
-    return {row[1] for row in rows if row[6] == "0"}
+    return {row[1] for row in rows if int(row[4]) in pids}
