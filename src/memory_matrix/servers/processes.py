@@ -93,12 +93,16 @@ class Supervised:
         """Let the server go on."""
         self._ask(do="resume")
 
-    def end(self) -> None:
-        """End the server, if it runs, and remove the folder."""
+    def leave(self) -> None:
+        """Let the server be ended and the folder be removed, which `end` waits for."""
         assert self._supervisor.stdin is not None
-        assert self._supervisor.stdout is not None
         with contextlib.suppress(BrokenPipeError):
             self._supervisor.stdin.close()
+
+    def end(self) -> None:
+        """End the server, if it runs, and remove the folder."""
+        assert self._supervisor.stdout is not None
+        self.leave()
         try:
             self._supervisor.wait(_PATIENCE)
         except subprocess.TimeoutExpired:

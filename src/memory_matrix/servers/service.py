@@ -31,7 +31,7 @@ from memory_matrix.servers.asking import NotReadyError, ask
 from memory_matrix.servers.launch import Launch, ReleasedError
 from memory_matrix.servers.model import Server
 from memory_matrix.servers.private import Private, open_private
-from memory_matrix.servers.processes import supervised
+from memory_matrix.servers.processes import Supervised, supervised
 from memory_matrix.servers.starting import Starting, no_place, prepare, stop_all, unavailable
 from memory_matrix.servers.templates import Templates
 
@@ -65,7 +65,8 @@ def serve(folder: Path, cache: Path) -> Iterator[str]:
     with ExitStack() as stack:
         try:
             prepare(folder)
-            path = stack.enter_context(_socket_folder(folder)) / "socket"
+            sockets, holder = stack.enter_context(_socket_folder(folder))
+            path = sockets / "socket"
             listener = stack.enter_context(socket.socket(socket.AF_UNIX))
             listener.bind(str(path))
             listener.listen(_BACKLOG)
@@ -73,18 +74,22 @@ def serve(folder: Path, cache: Path) -> Iterator[str]:
             raise no_place(error) from None
         service = _Service(folder, cache, os.urandom(16))
         stack.callback(service.close)
+        stack.callback(holder.leave)  # so that all that has to end does so side by side
         stack.enter_context(_accepting(listener, service.admit))
         yield f"{service.key.hex()}:{path}"
 
 
 @contextmanager
-def _socket_folder(folder: Path) -> Iterator[Path]:
-    """Make a folder that nobody else can enter, with a short path; remove it, also after a kill."""
+def _socket_folder(folder: Path) -> Iterator[tuple[Path, Supervised]]:
+    """Make a folder that nobody else can enter, with a short path; remove it, also after a kill.
+
+    Yields the process that removes it, too.
+    """
     parents = (folder.absolute(), Path(tempfile.gettempdir()), Path("/tmp"))  # noqa: S108
     parent = next(each for each in parents if len(os.fsencode(each)) < _LONGEST_PATH - 30)
     new = Path(tempfile.mkdtemp(prefix="memory-matrix-", dir=parent))
-    with supervised(new):
-        yield new
+    with supervised(new) as holder:
+        yield new, holder
 
 
 @contextmanager
@@ -142,6 +147,7 @@ class _Service:
             for client in visits.values():
                 with contextlib.suppress(OSError):  # It hung up already.
                     client.shutdown(socket.SHUT_RDWR)
+        self._templates.leave()
         left = stop_all(starts)
         deadline = time.monotonic() + _PATIENCE
         for thread in visits:

@@ -37,6 +37,7 @@ class Templates:
         self._lock = threading.Lock()
         self._locks: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
         self._made: dict[Path, Place] = {}
+        self._processes: list[Supervised] = []
 
     def of(self, binary: Binary, user: User | None, launch: Launch) -> Place:
         """Return the place of a Postgres that never runs, its folder `data` filled.
@@ -52,6 +53,12 @@ class Templates:
                 self._made[binary.path] = self._make(binary, user, launch)
             return self._made[binary.path]
 
+    def leave(self) -> None:
+        """Let the folders be removed, which `close` waits for: no server starts from them any more."""
+        with self._lock:
+            for process in self._processes:
+                process.leave()
+
     def close(self) -> None:
         """Remove the folders."""
         with self._lock:
@@ -65,6 +72,7 @@ class Templates:
             _fill(process, place, _kept(binary, launch.cache), launch)
             with self._lock:
                 self._stack.push(stack.pop_all())
+                self._processes.append(process)
         return place
 
 

@@ -245,4 +245,7 @@ def _run(wish: Wish) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)  # without taking apart all that was imported, which takes its time

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,10 @@ from memory_matrix.suite.toolkit import OLDEST_PYTHON, REQUIREMENTS, toolkit
 if TYPE_CHECKING:
     from memory_matrix.partials import Header
 
+_REPORTS = (
+    *(f"memory_matrix.report.{name}" for name in ("terminal", "markdown", "html.rendering")),
+    "jinja2",
+)
 _LOOK = 0.2
 """Seconds between two looks at how many cases have ended."""
 
@@ -97,6 +102,7 @@ def run_suite(
         planned = plan_suite(matrix, needs, options.selection)
         _refuse_unserved(matrix, planned)
         report = _tested(bench, options, progress, had, planned)
+        threading.Thread(target=_load_reports, daemon=True).start()  # while servers end
     if report.strategy is None:
         return report
     whole = not options.selection.terms
@@ -204,6 +210,12 @@ def _needs(bench: Bench, options: RunOptions, progress: Progress) -> dict[str, S
         )
         raise UnavailableError(f"no environment could be had to ask what the stores need:{lines}")
     return needs
+
+
+def _load_reports() -> None:
+    """Load what a report is shown and written with."""
+    for module in _REPORTS:
+        import_module(module)
 
 
 def _tested(
