@@ -8,14 +8,13 @@ import pwd
 import shutil
 import stat
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import ServerKind, ServerSource
+from memory_matrix.servers.folders import is_reachable
 from memory_matrix.servers.processes import User
 from memory_matrix.servers.wheels import server_wheel
 
@@ -24,9 +23,6 @@ _NAMES: dict[ServerKind, tuple[str, ...]] = {
     "redis": ("redis-server", "valkey-server"),
 }
 _UNPRIVILEGED = ("nobody", "postgres", "daemon")
-_MEMORY = Path("/dev/shm")  # noqa: S108
-_ROOMY = 4 << 30
-"""Bytes that a file system in memory has to have left. In containers it rarely has."""
 _NEEDLESS = shutil.ignore_patterns("include", "*.a", "*.dist-info", "__pycache__", ".lock")
 
 
@@ -76,57 +72,6 @@ def user_for(kind: ServerKind) -> User | None:
     )
 
 
-def is_reachable(path: Path, user: User | None) -> bool:
-    """Return whether `user` may pass through every folder above `path`."""
-    return user is None or all(
-        _may(folder, user, stat.S_IXUSR, stat.S_IXGRP, stat.S_IXOTH)
-        for folder in path.resolve().parents
-    )
-
-
-@contextmanager
-def reachable_folder(folder: Path, user: User | None) -> Iterator[Path]:
-    """Make a folder of the user's own, mode 700, in `folder` or else a temporary one; remove it.
-
-    Where there is much memory and nobody chose a folder for temporary files, it is in memory: on a
-    disk, where files were just deleted, making one can take the most of what a small table takes.
-
-    Raises:
-        UnavailableError: `user` can reach neither.
-    """
-    memory = [_MEMORY] if "TMPDIR" not in os.environ and _is_roomy(_MEMORY) else []
-    for parent in (*memory, folder, Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):  # noqa: S108
-        if parent.is_dir() and is_reachable(parent / "any", user):
-            new = Path(tempfile.mkdtemp(prefix="memory-matrix-", dir=parent))
-            try:
-                give(new, user)
-                yield new
-            finally:
-                shutil.rmtree(new, ignore_errors=True)
-            return
-    raise UnavailableError(
-        f"Postgres refuses to run as root, and the user it runs as instead can reach neither {folder} "
-        f"nor {tempfile.gettempdir()}: run memory-matrix as an ordinary user."
-    )
-
-
-def _is_roomy(folder: Path) -> bool:
-    """Return whether there is room for servers in `folder`, and programs may be run from it."""
-    try:
-        found = os.statvfs(folder)
-    except OSError:
-        return False
-    writable = not found.f_flag & os.ST_RDONLY and os.access(folder, os.W_OK | os.X_OK)
-    runs = not found.f_flag & getattr(os, "ST_NOEXEC", 0)
-    return writable and runs and found.f_bavail * found.f_frsize > _ROOMY
-
-
-def give(path: Path, user: User | None) -> None:
-    """Make `user` the owner of `path`."""
-    if user is not None:
-        os.chown(path, user.uid, user.gid)
-
-
 def within_reach(binary: Binary, user: User | None, folder: Path) -> Path:
     """Return the path of `binary`, or of a copy in `folder` where `user` cannot reach it.
 
@@ -156,15 +101,6 @@ def _link_or_copy(source: str, target: str) -> None:
             return
     shutil.copyfile(source, target)
     Path(target).chmod(0o755 if mode & stat.S_IXUSR else 0o644)
-
-
-def _may(folder: Path, user: User, *modes: int) -> bool:
-    status = folder.stat()
-    if status.st_uid == user.uid:
-        return bool(status.st_mode & modes[0])
-    if status.st_gid == user.gid:
-        return bool(status.st_mode & modes[1])
-    return bool(status.st_mode & modes[2])
 
 
 def _in_wheel(source: ServerSource, cache: Path) -> Binary:

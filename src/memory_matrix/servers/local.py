@@ -13,10 +13,10 @@ from memory_matrix.servers.asking import Answer, ask_until_ready
 from memory_matrix.servers.binaries import (
     Binary,
     find_binary,
-    reachable_folder,
     user_for,
     within_reach,
 )
+from memory_matrix.servers.folders import reachable_folder
 from memory_matrix.servers.launch import Launch, served
 from memory_matrix.servers.model import Server
 from memory_matrix.servers.processes import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from memory_matrix.matrix.model import ServerKind
-from memory_matrix.servers.binaries import give
+from memory_matrix.servers.folders import give
 from memory_matrix.servers.ports import LOOPBACK
 from memory_matrix.servers.processes import User
 from memory_matrix.servers.scram import verifier

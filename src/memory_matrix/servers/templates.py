@@ -18,7 +18,8 @@ from pathlib import Path
 
 from memory_matrix.environments import cache as caches
 from memory_matrix.errors import MemoryMatrixError, UnavailableError
-from memory_matrix.servers.binaries import Binary, give, reachable_folder, within_reach
+from memory_matrix.servers.binaries import Binary, within_reach
+from memory_matrix.servers.folders import give, reachable_folder
 from memory_matrix.servers.launch import Launch
 from memory_matrix.servers.processes import Supervised, User, shortened_log, supervised
 from memory_matrix.servers.recipes import INITDB_OPTIONS, Place, initdb, new_password

@@ -20,7 +20,7 @@ import memory_matrix
 from memory_matrix.environments.wheels import install_wheel
 from memory_matrix.matrix.model import ServerSource
 from memory_matrix.servers import Server, start_all, supervisor
-from memory_matrix.servers.binaries import is_reachable
+from memory_matrix.servers.folders import is_reachable
 from memory_matrix.servers.processes import User
 
 pytestmark = [pytest.mark.integration, pytest.mark.concurrency]

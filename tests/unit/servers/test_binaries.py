@@ -12,8 +12,6 @@ from memory_matrix.errors import UnavailableError
 from memory_matrix.matrix.model import ServerKind, ServerSource
 from memory_matrix.servers.binaries import (
     find_binary,
-    is_reachable,
-    reachable_folder,
     user_for,
     within_reach,
 )
@@ -160,64 +158,6 @@ def test_without_any_other_account_root_gets_a_sentence(monkeypatch: pytest.Monk
     monkeypatch.setattr("pwd.getpwnam", missing)
     with pytest.raises(UnavailableError, match="run memory-matrix as an ordinary user"):
         user_for("postgres")
-
-
-def test_reach_goes_through_every_folder_above(tmp_path: Path) -> None:
-    inner = tmp_path / "a" / "b"
-    inner.mkdir(parents=True)
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.geteuid() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o711)
-    assert is_reachable(inner / "x", STRANGER)
-    (tmp_path / "a").chmod(0o700)
-    assert not is_reachable(inner / "x", STRANGER)
-    assert is_reachable(inner / "x", None)
-    assert is_reachable(inner / "x", User(os.geteuid(), 0))
-
-
-@pytest.fixture
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file system in memory with room for servers."""
-    monkeypatch.delenv("TMPDIR", raising=False)
-    monkeypatch.setattr("memory_matrix.servers.binaries._MEMORY", tmp_path / "memory")
-    monkeypatch.setattr("memory_matrix.servers.binaries._ROOMY", 0)
-    (tmp_path / "memory").mkdir()
-    return tmp_path / "memory"
-
-
-def test_a_server_runs_in_memory_where_there_is_room(memory: Path, tmp_path: Path) -> None:
-    with reachable_folder(tmp_path, None) as folder:
-        assert folder.parent == memory
-    assert not folder.exists()
-
-
-@pytest.mark.parametrize("reason", ["full", "absent", "not executable", "another is chosen"])
-def test_a_server_runs_in_the_runs_folder_otherwise(
-    reason: str, memory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if reason == "full":
-        monkeypatch.setattr("memory_matrix.servers.binaries._ROOMY", 1 << 80)
-    elif reason == "absent":
-        memory.rmdir()
-    elif reason == "not executable":
-        found = os.statvfs(tmp_path)
-        changed = os.statvfs_result([*found[:8], found.f_flag | os.ST_NOEXEC, found[9]])
-        monkeypatch.setattr("os.statvfs", lambda _: changed)
-    else:
-        monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with reachable_folder(tmp_path, None) as folder:
-        assert folder.parent == tmp_path
-
-
-def test_a_folder_of_its_own_is_private_and_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    with reachable_folder(tmp_path, None) as folder:
-        assert folder.parent == tmp_path
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        touch(folder / "left")
-    assert not folder.exists()
 
 
 def test_a_copy_within_reach_is_complete_and_readable(wheel: Path, tmp_path: Path) -> None:
