@@ -22,6 +22,7 @@ POLICY = Policy(
     record_parts=("namespace",),
     namespaces="prefix",
     namespace_wildcard="*",
+    namespace_refuses=".",
     default_limit=DEFAULT_LIMIT,
     ttl="record",
     ttl_on_update="clear",

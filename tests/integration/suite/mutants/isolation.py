@@ -153,6 +153,13 @@ class SplitsIntoWords(of_names(RedisAdapter, lambda name: " ".join(re.findall(r"
     """Looks ids up in an index of words."""
 
 
+@mutant("iso_search_syntax")
+class TakesWhatItSaysItRefuses(RedisAdapter):
+    """Says that it refuses dots in namespaces, and does not."""
+
+    policy = replace(RedisAdapter.policy, namespace_refuses=".")
+
+
 @mutant("iso_case")
 class FoldsCase(of_names(RedisAdapter, str.casefold)):
     """Looks ids up in an index that folds case."""
