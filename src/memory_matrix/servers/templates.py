@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import threading
 from collections import defaultdict
@@ -98,7 +99,8 @@ def _complaint(
     process: Supervised, command: Sequence[str], place: Place, launch: Launch
 ) -> str | None:
     """Run a command to its end; return what it said where it failed."""
-    process.run([command], user=place.user)
+    # Killed at once it would leave shared memory behind.
+    process.run([command], user=place.user, stop_signal=signal.SIGTERM)
     while (state := process.state()).running:
         launch.pause(_POLL)
     return None if state.code == 0 else state.said

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -14,7 +15,7 @@ import pytest
 from memory_matrix.environments.wheels import install_wheel
 from memory_matrix.matrix.model import ServerSource
 from memory_matrix.servers.binaries import find_binary
-from memory_matrix.servers.client import Servers
+from memory_matrix.servers.client import ServerError, Servers
 from memory_matrix.servers.service import serve
 
 pytestmark = pytest.mark.integration
@@ -113,3 +114,29 @@ def test_what_binaries_at_a_path_make_is_not_kept(
 
     assert runs.identity() != runs.identity()
     assert not runs.kept.exists()
+
+
+def test_an_initdb_that_nobody_waits_for_any_more_can_clean_up(
+    public_folder: Path, cache: Path, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """Killed, it would leave the shared memory of the Postgres that it runs."""
+    public_folder.chmod(0o777)
+    (public_folder / "postgres").touch()
+    (public_folder / "initdb").write_text(
+        "#!/bin/sh\n"
+        f"trap 'touch {public_folder}/cleaned; exit 1' TERM\n"
+        f"touch {public_folder}/started\n"
+        "sleep 60 & wait\n"
+    )
+    for name in ("postgres", "initdb"):
+        (public_folder / name).chmod(0o755)
+    with serve(public_folder, cache) as address:
+
+        def ask() -> None:
+            with suppress(ServerError), Servers.at(address) as servers:
+                servers.shared("postgres", f"bin:{public_folder / 'postgres'}")
+
+        threading.Thread(target=ask, daemon=True).start()
+        eventually((public_folder / "started").exists)
+
+    assert (public_folder / "cleaned").exists()
