@@ -90,8 +90,8 @@ class Policy:
     namespace_wildcard: str | None = _declared(
         None, "the part that stands for any one part in the prefix of list_namespaces"
     )
-    namespace_refuses: str = _declared(
-        "", "characters that no part of a namespace may have, since the store joins parts by them"
+    namespace_refuses: str | None = _declared(
+        None, "characters that no part of a namespace may have, since the store joins parts by them"
     )
     empty_session: Literal["made", "none"] = _declared(
         "none", "whether appending no message makes a session"

@@ -394,10 +394,6 @@ def _fill(place: Place, may_refuse: bool) -> bool:
     return True
 
 
-def _namespace(place: Place) -> str:
-    return "".join(place.scope.namespace)
-
-
 def _session_of(memory: Memory, named: Mapping[str, str]) -> Place:
     return SessionPlace(memory, "the session of", dict(named), _scope(named), few=_mixed(named))
 
