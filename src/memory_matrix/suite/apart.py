@@ -382,11 +382,10 @@ def _parts_stay_apart(
 
 def _fill(place: Place, may_refuse: bool) -> bool:
     """Fill a place; return whether the store took it. What it says that it refuses it has to refuse."""
-    refused = place.memory.policy.namespace_refuses
-    if any(each in part for part in place.scope.namespace for each in refused):
-        place.memory.refused(
-            f"to fill {place.what}, whose namespace has one of {refused!a}", place.fill
-        )
+    refused = place.memory.tested.policy.namespace_refuses or ""
+    if any(each in refused for part in place.scope.namespace for each in part):
+        what = f"to fill {place.what}, whose namespace has one of {refused!a}"
+        place.memory.refused(what, place.fill)
         return False
     if may_refuse:
         return not place.memory.attempt(place.fill).refused
