@@ -6,7 +6,7 @@ change of policy between two releases shows even where every case passes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
@@ -31,6 +31,8 @@ VALUE_KINDS = ("datetime", "uuid", "decimal", "bytes", "set", "tuple", "enum")
 SCOPE_PARTS = ("app", "user", "session", "namespace")
 MESSAGE_FIELDS = ("id", "role", "text", "metadata", "tool", "created_at")
 METRICS = ("cosine", "l2", "ip")
+LISTINGS = ("read", "list_sessions", "list_records")
+"""The calls that may give less than all where nobody says how many."""
 
 
 def _declared(default: T, doc: str) -> T:
@@ -83,7 +85,11 @@ class Policy:
         "none", "the order of listings"
     )
     list_direction: Literal["up", "down"] = _declared("up", "oldest or smallest first, or last")
-    default_limit: int | None = _declared(None, "how many a listing gives where nobody says")
+    default_limit: int | Mapping[str, int] | None = _declared(
+        None,
+        "how many a listing gives where nobody says: a number for all, or one for each call that has one, "
+        f"of {', '.join(LISTINGS)}; what is declared of read is checked to the number",
+    )
     namespaces: Literal["exact", "prefix"] = _declared(
         "exact", "whether a namespace's listings and searches hold those of longer namespaces"
     )
@@ -190,6 +196,12 @@ class Policy:
         return {each.name: _text(getattr(self, each.name)) for each in fields(self)}
 
 
+def default_limit_of(policy: Policy, call: str) -> int | None:
+    """Return how many one of the LISTINGS gives where nobody says; None for all."""
+    limit = policy.default_limit
+    return limit.get(call) if isinstance(limit, Mapping) else limit
+
+
 def as_policy(declared: object, store: str) -> Policy:
     """Return the policy that an adapter declares, as a Policy or as a mapping of some of its names.
 
@@ -245,10 +257,8 @@ def _problem(name: str, answer: object, hint: Any) -> str | None:
     """Return what is allowed where `answer` is not."""
     if name in _WORDS:
         return _no_words(answer, _WORDS[name])
-    if name == "value_kinds":
-        return _no_kinds(answer)
-    if name == "score_range":
-        return None if answer is None or _is_range(answer) else "None, or its least and its most"
+    if name in _CHECKS:
+        return _CHECKS[name](answer)
     if get_origin(hint) is Literal:
         allowed = get_args(hint)
         return None if answer in allowed else " or ".join(map(repr, allowed))
@@ -279,8 +289,26 @@ def _no_kinds(answer: object) -> str | None:
     return None if fits else f"a mapping of {kinds} to {' or '.join(map(repr, allowed))}"
 
 
-def _is_range(answer: object) -> bool:
-    return isinstance(answer, list | tuple) and len(answer) == 2 and all(map(_is_number, answer))
+def _no_limits(answer: object) -> str | None:
+    limits = answer if isinstance(answer, Mapping) else {LISTINGS[0]: answer}
+    fits = answer is None or all(
+        call in LISTINGS and type(limit) is int and limit >= 0 for call, limit in limits.items()
+    )
+    return None if fits else f"None, a whole number, or a mapping of {', '.join(LISTINGS)} to such"
+
+
+def _no_range(answer: object) -> str | None:
+    fits = answer is None or (
+        isinstance(answer, list | tuple) and len(answer) == 2 and all(map(_is_number, answer))
+    )
+    return None if fits else "None, or its least and its most"
+
+
+_CHECKS: Mapping[str, Callable[[object], str | None]] = {
+    "value_kinds": _no_kinds,
+    "default_limit": _no_limits,
+    "score_range": _no_range,
+}
 
 
 def _is_number(answer: object) -> TypeGuard[float]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, NoReturn, TypeVar, cast
 
 from memory_matrix.stores.loading import StoreUnderTest
-from memory_matrix.stores.policy import Policy
+from memory_matrix.stores.policy import Policy, default_limit_of
 from memory_matrix.stores.protocol import (
     Filter,
     Level,
@@ -567,7 +567,8 @@ class Memory:
 
     def _enough(self, listing: str) -> int | None:
         """Return the limit under which a listing that has no pages has everything; None if it needs none."""
-        cut = self.tested.policy.default_limit is not None and not self.offers(listing, "cursor")
+        most = default_limit_of(self.tested.policy, listing)
+        cut = most is not None and not self.offers(listing, "cursor")
         return _MORE_THAN_ANY if cut and self.offers(listing, "limit") else None
 
     def _all(self, listing: Callable[..., Page], scope: Scope, **options: Any) -> Iterator[Any]:

@@ -62,6 +62,10 @@ def test_one_async_call_makes_an_adapter_async() -> None:
         ({"policy": {"wait": -1}}, "policy wait is -1"),
         ({"policy": {"value_kinds": {"uuid": "yes"}}}, "policy value_kinds is"),
         ({"policy": {"default_limit": "x"}}, "policy default_limit is 'x'"),
+        (
+            {"policy": {"default_limit": {"get": 2}}},
+            "a mapping of read, list_sessions, list_records",
+        ),
         ({"policy": {"null_exists": 1}}, "policy null_exists is 1; it should be True or False"),
         ({"needs": ()}, "needs is ()"),
         ({"needs": ("mongo",)}, "needs is ('mongo',)"),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count
 
+from memory_matrix.stores.policy import default_limit_of
 from memory_matrix.stores.protocol import Compare, Message, Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.listings import (
@@ -138,7 +139,7 @@ def test_list_limit_default_declared(memory: Memory) -> None:
     for listing in listings(memory, SCOPE):
         number = numbers[listing.kind]
         _add(listing, [f"n{index:04}" for index in range(number)])
-        default = memory.policy.default_limit
+        default = default_limit_of(memory.policy, listing.call)
         first = len(listing.names())
         wanted = number if default is None else min(default, number)
         expect.equal(
