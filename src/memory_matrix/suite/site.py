@@ -24,6 +24,8 @@ Topology = Literal["single", "sentinel", "cluster"]
 
 _LONGEST_EXPIRY = 10.0
 """Seconds within which a server has dropped what expires within a millisecond."""
+_SIZES = {b"hash": "HLEN", b"list": "LLEN", b"set": "SCARD", b"zset": "ZCARD", b"stream": "XLEN"}
+"""The command that tells how many elements a key of a kind has; others are one."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,19 @@ class Site:
             return []
         found = self.redis_client.scan_iter(match=f"{self.redis.prefix}*", count=1000)
         return sorted(key.decode(errors="surrogateescape") for key in found)
+
+    def redis_sizes(self) -> dict[str, int]:
+        """Return all Redis keys under the case's prefix, each with how many elements it has."""
+        names = self.redis_keys()
+        if not names:
+            return {}
+        keys = [name.encode(errors="surrogateescape") for name in names]
+        kinds, sizes = (self.redis_client.pipeline(transaction=False) for _ in range(2))
+        for key in keys:
+            kinds.type(key)
+        for key, kind in zip(keys, kinds.execute(), strict=True):
+            sizes.execute_command(_SIZES.get(kind, "EXISTS"), key)
+        return dict(zip(names, sizes.execute(), strict=True))
 
     def redis_times(self, keys: Iterable[str]) -> dict[str, float | None]:
         """Return the seconds that each key has left; None for those without an end."""

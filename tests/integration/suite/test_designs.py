@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from memory_matrix.stores.protocol import Page, Scope
+from memory_matrix.stores.protocol import Page, Record, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisAdapter
 from memory_matrix.suite.worker import Worker
 from support.mutants import try_case
@@ -42,6 +43,45 @@ class ListsTwentyOrAHundred(ListsTwenty):
         return super().list_records(store, scope, limit=limit or 100, **options)
 
 
+class CountsPuts(RedisAdapter):
+    """Numbers what it is given by one counter, which stays when all else is deleted."""
+
+    def open(self, env: StoreEnv) -> Any:
+        store = super().open(env)
+        store.env = env
+        return store
+
+    def put(self, store: Any, scope: Scope, record: Record, **options: Any) -> None:
+        store.link.client().incr(f"{store.env.prefix}puts")
+        super().put(store, scope, record, **options)
+
+    def put_many(self, store: Any, scope: Scope, records: Sequence[Record], **options: Any) -> None:
+        store.link.client().incr(f"{store.env.prefix}puts")
+        super().put_many(store, scope, records, **options)
+
+
+class CountsSeconds(RedisAdapter):
+    """Shows whole seconds as the times of its records."""
+
+    def get(self, store: Any, scope: Scope, id: str) -> Record | None:
+        found: Record | None = super().get(store, scope, id)
+        return None if found is None else _in_seconds(found)
+
+    def list_records(self, store: Any, scope: Scope, **options: Any) -> Page:
+        page: Page = super().list_records(store, scope, **options)
+        return replace(page, items=[*map(_in_seconds, page.items)])
+
+
+def _in_seconds(record: Record) -> Record:
+    assert record.created_at is not None
+    assert record.updated_at is not None
+    return replace(
+        record,
+        created_at=record.created_at.replace(microsecond=0),
+        updated_at=record.updated_at.replace(microsecond=0),
+    )
+
+
 @pytest.mark.parametrize(
     ("adapter", "case"),
     [
@@ -49,6 +89,8 @@ class ListsTwentyOrAHundred(ListsTwenty):
         (ListsTwenty, "list_limit_default_declared"),
         (ListsTwentyOrAHundred, "history_over_1000"),
         (ListsTwentyOrAHundred, "list_limit_default_declared"),
+        (CountsPuts, "del_leaves_no_keys"),
+        (CountsSeconds, "update_keeps_created_changes_updated"),
     ],
 )
 def test_no_case_finds_a_fault_in_a_right_store_of_another_design(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,8 @@ GROUP = "G"
 
 SCOPE = Scope()
 OTHER = Scope(session="other", namespace=("other",))
+_LONGEST_TICK = 2.5
+"""Seconds within which a store's clock moves, that of one which counts whole seconds too."""
 
 
 def test_del_then_get_list_search_count(memory: Memory) -> None:
@@ -264,6 +267,7 @@ def _clear_leaves_nothing(memory: Memory) -> None:
 
 def _delete_leaves_nothing(memory: Memory) -> None:
     scope = replace(SCOPE, session="records", namespace=("one by one",))
+    _warm_records(memory, memory.delete, "warm")
     before, names = _held(memory), ("one", "two")
     for name in names:
         memory.put(scope, record(memory, name, metadata={"key": name}))
@@ -276,6 +280,7 @@ def _delete_leaves_nothing(memory: Memory) -> None:
 
 def _delete_all_leaves_nothing(memory: Memory) -> None:
     scope = replace(SCOPE, session="records", namespace=("all at once",))
+    _warm_records(memory, memory.delete_all)
     before = _held(memory)
     memory.put_all(scope, [record(memory, name, metadata={"key": name}) for name in "abc"])
     memory.delete_all(scope)
@@ -283,12 +288,19 @@ def _delete_all_leaves_nothing(memory: Memory) -> None:
     expect.equal("all keys and rows after deleting all", _held(memory), before)
 
 
+def _warm_records(memory: Memory, delete: Callable[..., Any], *names: str) -> None:
+    """Put and delete, so that what a store makes once for all that follows is there."""
+    scope = replace(SCOPE, session="warm", namespace=("warm",))
+    memory.put_all(scope, [record(memory, "warm", metadata={"key": "warm"})])
+    delete(scope, *names)
+
+
 def _held(memory: Memory) -> list[tuple[str, int]]:
-    """Return all that the server holds of the store: tables with how many rows, and keys."""
+    """Return all that the server holds of the store: tables and keys, with how many rows or elements."""
     held: list[tuple[str, int]] = []
     if memory.offers("tables"):
         held += [(table, _rows(memory, table)) for table in sorted(memory.call("tables"))]
-    return held + [(key, 1) for key in memory.site.redis_keys()]
+    return held + [*memory.site.redis_sizes().items()]
 
 
 def _rows(memory: Memory, table: str) -> int:
@@ -582,10 +594,11 @@ def _times(memory: Memory) -> Times:
 
 def _moved_times(memory: Memory, before: Times, change: dict[str, Any]) -> Times:
     """Update until the store's clock has moved on, however coarse it is, and return the times then."""
-    for _ in range(300):
+    ends = time.monotonic() + _LONGEST_TICK
+    while True:
         memory.update(SCOPE, "one", **change)
         after = _times(memory)
-        if after[1] != before[1]:
+        if after[1] != before[1] or time.monotonic() > ends:
             break
     moved = before[1] is not None and after[1] is not None and after[1] > before[1]
     expect.true(moved, f"updated_at after updates of {[*change]} is {after[1]}, before {before[1]}")
