@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from memory_matrix.stores.protocol import Page, Record, Scope, StoreEnv
+from memory_matrix.stores.protocol import Message, Page, Record, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisAdapter
 from memory_matrix.suite.worker import Worker
 from support.mutants import try_case
@@ -63,13 +64,41 @@ class CountsPuts(RedisAdapter):
 class CountsSeconds(RedisAdapter):
     """Shows whole seconds as the times of its records."""
 
-    def get(self, store: Any, scope: Scope, id: str) -> Record | None:
+    def get(self, store: Any, scope: Scope, id: str) -> Record | None:  # noqa: A002
         found: Record | None = super().get(store, scope, id)
         return None if found is None else _in_seconds(found)
 
     def list_records(self, store: Any, scope: Scope, **options: Any) -> Page:
         page: Page = super().list_records(store, scope, **options)
         return replace(page, items=[*map(_in_seconds, page.items)])
+
+
+class ReadsSeconds(RedisAdapter):
+    """Has whole seconds as the times of its messages, also where it is asked for those after a time."""
+
+    store_clock = None
+
+    def append(self, store: Any, scope: Scope, messages: Sequence[Message], **options: Any) -> None:
+        untimed = [replace(each, created_at=None) for each in messages]
+        super().append(store, scope, untimed, **options)
+
+    def read(
+        self,
+        store: Any,
+        scope: Scope,
+        *,
+        limit: int | None = None,
+        after: dt.datetime | None = None,
+    ) -> list[Message]:
+        found = [_message_in_seconds(each) for each in super().read(store, scope)]
+        if after is not None:
+            found = [each for each in found if each.created_at and each.created_at > after]
+        return found if limit is None else found[-limit:]
+
+
+def _message_in_seconds(message: Message) -> Message:
+    assert message.created_at is not None
+    return replace(message, created_at=message.created_at.replace(microsecond=0))
 
 
 def _in_seconds(record: Record) -> Record:
@@ -91,6 +120,7 @@ def _in_seconds(record: Record) -> Record:
         (ListsTwentyOrAHundred, "list_limit_default_declared"),
         (CountsPuts, "del_leaves_no_keys"),
         (CountsSeconds, "update_keeps_created_changes_updated"),
+        (ReadsSeconds, "time_after_filter_inclusive"),
     ],
 )
 def test_no_case_finds_a_fault_in_a_right_store_of_another_design(

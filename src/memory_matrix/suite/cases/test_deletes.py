@@ -300,7 +300,7 @@ def _held(memory: Memory) -> list[tuple[str, int]]:
     held: list[tuple[str, int]] = []
     if memory.offers("tables"):
         held += [(table, _rows(memory, table)) for table in sorted(memory.call("tables"))]
-    return held + [*memory.site.redis_sizes().items()]
+    return [*held, *memory.site.redis_sizes().items()]
 
 
 def _rows(memory: Memory, table: str) -> int:

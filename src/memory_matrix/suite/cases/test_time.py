@@ -205,11 +205,17 @@ def _after_has_its_border(memory: Memory) -> None:
     for name, zone in ZONES.items():
         got = memory.texts(SCOPE, after=bound.astimezone(zone))
         expect.equal(f"the messages after the third, its time given in {name}", got, wanted)
-    later = max(each.created_at for each in messages if each.created_at) + MICROSECOND
+    times = [each.created_at for each in messages if each.created_at]
+    earlier, later = min(times) - MICROSECOND, max(times) + MICROSECOND
+    expect.equal(
+        "the messages after a time before all", memory.texts(SCOPE, after=earlier), [*"abcde"]
+    )
     expect.equal("the messages after all", memory.texts(SCOPE, after=later), [])
     if memory.offers("read", "limit"):
-        got = memory.texts(SCOPE, after=messages[1].created_at, limit=2)
-        expect.equal("the newest 2 messages of those after the second", got, ["d", "e"])
+        for bound, what in ((messages[1].created_at, "the second"), (earlier, "a time before all")):
+            after = [each.text for each in messages if bound and _is_after(memory, each, bound)]
+            got = memory.texts(SCOPE, after=bound, limit=2)
+            expect.equal(f"the newest 2 messages of those after {what}", got, after[-2:])
 
 
 def _is_after(memory: Memory, message: Message, bound: dt.datetime) -> bool:
