@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,11 @@ class Listing(ABC):
             if cursor is None:
                 return
         raise CaseFailed(f"the {self.kind} listed in pages do not end after 1,000 of them")
+
+    def times(self) -> list[dt.datetime]:
+        """Return the times that a listing by time shows of its entries, in its order."""
+        shown = (getattr(item, f"{self.order}_at", None) for item in self._page().items)
+        return [time for time in shown if time is not None]
 
     def in_pages(self, limit: int | None) -> list[str]:
         """Return the names from all pages."""

@@ -96,6 +96,22 @@ class ReadsSeconds(RedisAdapter):
         return found if limit is None else found[-limit:]
 
 
+class ListsBySeconds(RedisAdapter):
+    """Lists by seconds, and by id what was made in one; tells no time from outside."""
+
+    store_clock = None
+
+    def list_records(
+        self, store: Any, scope: Scope, *, limit: int | None = None, cursor: Any = None
+    ) -> Page:
+        every = [*map(_in_seconds, super().list_records(store, scope).items)]
+        every.sort(key=lambda each: (each.created_at, each.id))
+        rest = [each for each in every if cursor is None or (each.created_at, each.id) > cursor]
+        page = rest[:limit]
+        more = len(rest) > len(page)
+        return Page(page, (page[-1].created_at, page[-1].id) if more else None)
+
+
 def _message_in_seconds(message: Message) -> Message:
     assert message.created_at is not None
     return replace(message, created_at=message.created_at.replace(microsecond=0))
@@ -121,6 +137,8 @@ def _in_seconds(record: Record) -> Record:
         (CountsPuts, "del_leaves_no_keys"),
         (CountsSeconds, "update_keeps_created_changes_updated"),
         (ReadsSeconds, "time_after_filter_inclusive"),
+        (ListsBySeconds, "list_stable_order"),
+        (ListsBySeconds, "list_sort_by_time_with_ties"),
     ],
 )
 def test_no_case_finds_a_fault_in_a_right_store_of_another_design(

@@ -66,6 +66,17 @@ class OrderOfRows(PostgresAdapter):
         return store
 
 
+@mutant("list_stable_order")
+class OrderOfIds(RedisAdapter):
+    """The order of the ids, under the name of that of the times, with a clock that nobody can set."""
+
+    store_clock = None
+
+    def list_records(self, store: Any, scope: Scope, **options: Any) -> Page:
+        page: Page = super().list_records(store, scope, **options)
+        return replace(page, items=sorted(page.items, key=lambda each: str(each.id)))
+
+
 @mutant("list_pages_cover_all_once")
 class SkipsOne(_Paged):
     """A cursor that is one too far."""
