@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import psycopg
 import pytest
 
+from memory_matrix.stores.postgres import PostgresAdapter
 from memory_matrix.stores.protocol import Message, Page, Record, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisAdapter
 from memory_matrix.suite.worker import Worker
@@ -127,6 +129,35 @@ def _in_seconds(record: Record) -> Record:
     )
 
 
+class LooksUpItsCollection(PostgresAdapter):
+    """Looks up in a table of one row, which has no index, what each search is about."""
+
+    ddl = None
+
+    def open(self, env: StoreEnv) -> Any:
+        store = super().open(env)
+        store.env = env
+        return store
+
+    def setup(self, store: Any) -> None:
+        super().setup(store)
+        _run(
+            store,
+            "CREATE TABLE IF NOT EXISTS collections (name text)",
+            "INSERT INTO collections SELECT 'mine' WHERE NOT EXISTS (SELECT FROM collections)",
+        )
+
+    def search(self, store: Any, *arguments: Any, **options: Any) -> Any:
+        _run(store, "SELECT name FROM collections WHERE name = 'mine'")
+        return super().search(store, *arguments, **options)
+
+
+def _run(store: Any, *statements: str) -> None:
+    with psycopg.connect(store.env.postgres_dsn, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
 @pytest.mark.parametrize(
     ("adapter", "case"),
     [
@@ -136,6 +167,7 @@ def _in_seconds(record: Record) -> Record:
         (ListsTwentyOrAHundred, "list_limit_default_declared"),
         (CountsPuts, "del_leaves_no_keys"),
         (CountsSeconds, "update_keeps_created_changes_updated"),
+        (LooksUpItsCollection, "idx_used_for_search"),
         (ReadsSeconds, "time_after_filter_inclusive"),
         (ListsBySeconds, "list_stable_order"),
         (ListsBySeconds, "list_sort_by_time_with_ties"),

@@ -29,6 +29,8 @@ from memory_matrix.suite.vectors import (
 GROUP = "J"
 
 SCOPE = Scope()
+_MANY = 300
+"""More records than any other table of a store has rows."""
 _LONGEST_ENDING = 10.0
 """Seconds within which a server has ended connections."""
 _COUNTS_AT_ONCE = 150_000
@@ -38,12 +40,12 @@ _COUNTING, _LONGEST_COUNTING = 0.6, 6.0
 
 
 def test_idx_used_for_search(memory: Memory) -> None:
-    """The store's own search goes by its vector index, and reads no table from end to end."""
+    """The store's own search goes by its vector index, and goes through no large table from end to end."""
     memory.require_kind("postgres")
     memory.require("search", "indexes", "close")
     memory.require_policy(index=("hnsw", "ivfflat"))
     store = measured(memory).another()
-    records = scattered(store, "r", 300)
+    records = scattered(store, "r", _MANY)
     store.put_all(SCOPE, records)
     names = [str(name) for name in store.call("indexes")]
     query = queries(store, "queries", 1)[0]
@@ -52,7 +54,12 @@ def test_idx_used_for_search(memory: Memory) -> None:
     used = _used(reader, lambda: reader.search(SCOPE, query, 10))
     scans = sum(used.index_scans.get(name, 0) for name in names)
     expect.true(scans, f"a search used none of its vector indexes, {', '.join(names)}")
-    expect.equal("the rows that a search read by going through a table", used.rows_gone_through, 0)
+    gone_through = {table: rows for table, rows in used.gone_through.items() if rows}
+    expect.true(
+        sum(gone_through.values()) < _MANY / 3,  # of small tables, which have no need of an index
+        f"the rows that a search of {_MANY} records read by going through tables: expected far fewer, "
+        f"got {gone_through}",
+    )
 
 
 def test_idx_used_for_session_read(memory: Memory) -> None:
@@ -111,7 +118,8 @@ class _Used:
 
     rows: int
     """By index or by going through tables."""
-    rows_gone_through: int
+    gone_through: dict[str, int]
+    """By going through tables, of each."""
     index_scans: dict[str, int]
 
 
@@ -124,9 +132,13 @@ def _used(reader: Memory, call: Callable[[], Any]) -> _Used:
     after = _settled(reader, before)
     return _Used(
         after.rows - before.rows,
-        after.rows_gone_through - before.rows_gone_through,
-        {name: n - before.index_scans.get(name, 0) for name, n in after.index_scans.items()},
+        _since(before.gone_through, after.gone_through),
+        _since(before.index_scans, after.index_scans),
     )
+
+
+def _since(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
+    return {name: number - before.get(name, 0) for name, number in after.items()}
 
 
 def _settled(memory: Memory, before: _Used | None = None) -> _Used:
@@ -150,7 +162,7 @@ def _settled(memory: Memory, before: _Used | None = None) -> _Used:
 def _counted(memory: Memory) -> _Used:
     schema = memory.env.schema
     rows = memory.site.sql(
-        "SELECT coalesce(sum(seq_tup_read), 0)::int, coalesce(sum(idx_tup_fetch), 0)::int"
+        "SELECT relname, coalesce(seq_tup_read, 0), coalesce(idx_tup_fetch, 0)"
         " FROM pg_stat_user_tables WHERE schemaname = %s",
         schema,
     )
@@ -158,8 +170,8 @@ def _counted(memory: Memory) -> _Used:
         "SELECT indexrelname, coalesce(idx_scan, 0) FROM pg_stat_user_indexes WHERE schemaname = %s",
         schema,
     )
-    gone_through, fetched = rows[0]
-    return _Used(gone_through + fetched, gone_through, dict(scans))
+    gone_through = {table: read for table, read, _ in rows}
+    return _Used(sum(read + fetched for _, read, fetched in rows), gone_through, dict(scans))
 
 
 def _end(memory: Memory) -> None:
