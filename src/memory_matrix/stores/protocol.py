@@ -139,7 +139,10 @@ class RawRow:
 
 @dataclass(frozen=True)
 class Compare:
-    """A filter on one key of the metadata; with `own`, on the record's own field of that name."""
+    """A filter on one key of the metadata; with `own`, on the record's own field of that name.
+
+    That is `created_at` under gte or lte, of stores whose policy `time_filter` declares it.
+    """
 
     op: Literal[
         "eq", "ne", "lt", "lte", "gt", "gte", "in", "nin", "exists", "contains-any", "contains-all"

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from memory_matrix.stores.postgres import PostgresAdapter
-from memory_matrix.stores.protocol import Message, Page, Record, Scope, StoreEnv
+from memory_matrix.stores.protocol import Compare, Filter, Message, Page, Record, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisAdapter
 from memory_matrix.suite.worker import Worker
 from support.mutants import try_case
@@ -119,6 +119,16 @@ def _message_in_seconds(message: Message) -> Message:
     return replace(message, created_at=message.created_at.replace(microsecond=0))
 
 
+class FiltersMetadataAlone(RedisAdapter):
+    """Takes each filter for one on the metadata."""
+
+    def delete_where(self, store: Any, scope: Scope, filter: Filter) -> int | None:  # noqa: A002
+        if isinstance(filter, Compare):
+            filter = replace(filter, own=False)  # noqa: A001
+        deleted: int | None = super().delete_where(store, scope, filter)
+        return deleted
+
+
 def _in_seconds(record: Record) -> Record:
     assert record.created_at is not None
     assert record.updated_at is not None
@@ -167,6 +177,7 @@ def _run(store: Any, *statements: str) -> None:
         (ListsTwentyOrAHundred, "list_limit_default_declared"),
         (CountsPuts, "del_leaves_no_keys"),
         (CountsSeconds, "update_keeps_created_changes_updated"),
+        (FiltersMetadataAlone, "vec_delete_leaves_index"),
         (LooksUpItsCollection, "idx_used_for_search"),
         (ReadsSeconds, "time_after_filter_inclusive"),
         (ListsBySeconds, "list_stable_order"),
