@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 from memory_matrix.stores.policy import Policy
@@ -42,6 +43,12 @@ def bad_records(memory: Memory, *, required: bool = True) -> dict[str, Record]:
     if required and not found:
         memory.not_offered("its policy names no record that it refuses")
     return found
+
+
+def unwritable() -> Message:
+    """Return a message that can hardly be written: for stores whose policy refuses nothing."""
+    text: Any = Lock()
+    return Message("user", text)
 
 
 def _texts(policy: Policy) -> Named:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from memory_matrix.stores.protocol import Scope
@@ -17,34 +17,36 @@ _ALLOW = "RETURN coalesce(NEW, OLD)"
 _TRIGGER = """
     SET lock_timeout = '5s';
     DROP TRIGGER IF EXISTS memory_matrix_refuse ON {table};
-    CREATE TRIGGER memory_matrix_refuse BEFORE INSERT OR UPDATE OR DELETE ON {table}
+    CREATE TRIGGER memory_matrix_refuse BEFORE {statements} ON {table}
     FOR EACH ROW EXECUTE FUNCTION memory_matrix_refuse();
     RESET lock_timeout
 """
+ADDING = ("INSERT", "UPDATE")
+EVERY = (*ADDING, "DELETE")
 
 
 @contextmanager
-def refusing(memory: Memory, scope: Scope) -> Iterator[None]:
-    """Refuse every write to the store's tables, and all use of the Redis keys that `scope` has now.
+def refusing(memory: Memory, scope: Scope, statements: Sequence[str] = EVERY) -> Iterator[None]:
+    """Refuse `statements` on the store's tables, and all use of the Redis keys that `scope` has now.
 
     Does nothing where the adapter names neither.
     """
     with ExitStack() as stack:
         if memory.offers("tables"):
-            stack.enter_context(_refused_rows(memory))
+            stack.enter_context(_refused_rows(memory, statements))
         if memory.offers("raw_keys"):
             stack.enter_context(_wrong_types(memory, memory.raw_keys(scope)))
         yield
 
 
 @contextmanager
-def _refused_rows(memory: Memory) -> Iterator[None]:
+def _refused_rows(memory: Memory, statements: Sequence[str]) -> Iterator[None]:
     site = memory.site
     assert site.postgres is not None
     schema = site.postgres.schema
     site.sql(_FUNCTION.format(body=_REFUSE))
     for table in memory.call("tables"):
-        site.sql(_TRIGGER.format(table=f'"{schema}"."{table}"'))
+        site.sql(_TRIGGER.format(table=f'"{schema}"."{table}"', statements=" OR ".join(statements)))
     try:
         yield
     finally:

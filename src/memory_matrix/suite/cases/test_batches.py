@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 from memory_matrix.stores.protocol import Record, Scope
 from memory_matrix.suite import expect
-from memory_matrix.suite.bad import bad_messages, bad_records
+from memory_matrix.suite.bad import bad_messages, bad_records, unwritable
 from memory_matrix.suite.calling import LONGEST, within
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.offered import reads
 from memory_matrix.suite.parts import cover
 from memory_matrix.suite.records import expect_record, expect_records
-from memory_matrix.suite.refusing import refusing
+from memory_matrix.suite.refusing import ADDING, EVERY, refusing
 from memory_matrix.suite.samples import many_records, messages, numbered, plain, record
 from memory_matrix.suite.sessions import expect_session
 
@@ -54,16 +54,33 @@ def test_replace_history_atomic(memory: Memory) -> None:
     memory.require("replace")
     texts = numbered("former", 5)
     memory.say(SCOPE, *texts)
-    for what, bad in bad_messages(memory).items():
+    taken = _replaced_by_what_is_unwritable(memory, texts)
+    required = taken and not _can_refuse(memory)
+    for what, bad in bad_messages(memory, required=required).items():
         batch = [*messages(["good", "good"]), bad, *messages(["good"])]
         memory.refused(f"a replace with {what}", partial(memory.replace, SCOPE, batch))
         expect_session(memory, f"after a replace with {what}", SCOPE, texts)
-    with refusing(memory, SCOPE), suppress(Exception):
-        memory.replace(SCOPE, messages(["new", "newer"]))
-        texts = ["new", "newer"]  # it found a way round
-    expect_session(memory, "after a replace that the server refused", SCOPE, texts)
+    for number, statements in enumerate((EVERY, ADDING, ("DELETE",))):
+        new = numbered(f"new-{number}", 2)
+        with refusing(memory, SCOPE, statements), suppress(Exception):
+            memory.replace(SCOPE, messages(new))
+            texts = new  # it found a way round
+        expect_session(memory, "after a replace that the server refused", SCOPE, texts)
     memory.replace(SCOPE, messages(["new"]))
     expect_session(memory, "after a good replace", SCOPE, ["new"])
+
+
+def _replaced_by_what_is_unwritable(memory: Memory, former: Sequence[str]) -> bool:
+    """Return whether a replace took a message that is none; where it fails the former history is kept."""
+    taken = False
+    with suppress(Exception):  # by which error is not the question
+        memory.replace(SCOPE, [*messages(["good"]), unwritable(), *messages(["good"])])
+        taken = True
+    if taken:
+        memory.replace(SCOPE, messages(former))
+    what = "after a replace with a message whose text is no text"
+    expect_session(memory, what, SCOPE, former)
+    return taken
 
 
 def test_batch_empty(memory: Memory) -> None:

@@ -13,6 +13,7 @@ from memory_matrix.stores.protocol import Compare, Message, Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed
+from memory_matrix.suite.parts import cover_each
 from memory_matrix.suite.samples import record
 from memory_matrix.suite.stamps import (
     UTC,
@@ -186,10 +187,8 @@ def test_time_after_filter_inclusive(memory: Memory) -> None:
     filters = _filters_times(memory)
     if not after and not filters:
         memory.not_offered("it can neither be read after a time, nor be filtered by one")
-    if after:
-        _after_has_its_border(memory)
-    if filters:
-        _filter_has_its_border(memory)
+    checks = {_after_has_its_border: after, _filter_has_its_border: filters}
+    cover_each((memory, check) for check, offered in checks.items() if offered)
 
 
 def _after_has_its_border(memory: Memory) -> None:

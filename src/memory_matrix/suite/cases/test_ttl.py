@@ -12,6 +12,7 @@ from memory_matrix.suite import expect
 from memory_matrix.suite.embedding import embed
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed
+from memory_matrix.suite.parts import cover_each
 from memory_matrix.suite.samples import record
 from memory_matrix.suite.sessions import delete_at, say_with_ids
 
@@ -431,13 +432,12 @@ def _cover(memory: Memory, sessions: Check | None, records: Check | None) -> Non
     ttl = memory.policy.ttl
     checks = []
     if sessions and ttl in {"session", "both"} and memory.tested.part("conversation"):
-        checks.append((sessions, memory.another(ttl=TTL)))
+        checks.append((memory.another(ttl=TTL), sessions))
     if records and ttl in {"record", "both"} and memory.offers("put", "ttl"):
-        checks.append((records, memory))
+        checks.append((memory, records))
     if not checks:
         memory.not_offered(f"policy ttl is {ttl}")
-    for check, store in checks:
-        check(store)
+    cover_each(checks)
 
 
 def _fill(memory: Memory) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from memory_matrix.stores.errors import ClosedError, StoreError, WaitError
+from memory_matrix.stores.errors import ClosedError, RefusedError, StoreError, WaitError
 from memory_matrix.stores.postgres import AsyncPostgresAdapter, PostgresAdapter
 from memory_matrix.stores.postgres.connections import GivenConnection
 from memory_matrix.stores.protocol import Message, Record, Scope, StoreEnv
@@ -56,6 +56,36 @@ class ClearsFirst(RedisAdapter):
     def replace(self, store: Any, scope: Scope, messages: Sequence[Message]) -> None:
         super().clear(store, scope)
         super().append(store, scope, messages)
+
+
+@mutant("replace_history_atomic")
+class ClearsFirstInPostgres(PostgresAdapter):
+    """Looks at what is to be written, and makes room in a transaction of its own."""
+
+    def replace(self, store: Any, scope: Scope, messages: Sequence[Message]) -> None:
+        texts = [each.text for each in messages if not each.metadata]
+        if len(texts) < len(messages) or not all(isinstance(each, str) for each in texts):
+            raise RefusedError("a message that is not simple")
+        if not all(map(str.isprintable, texts)):
+            raise RefusedError("a text that is not simple")
+        super().clear(store, scope)
+        super().append(store, scope, messages)
+
+
+class _RefusesNoMessage:
+    """What has no message that it refuses: batches of records are all that can be tried."""
+
+    policy = replace(RedisAdapter.policy, message_fields=("role", "text"), surrogate="keep")
+
+
+@mutant("batch_all_or_nothing_bad_middle")
+class PutsOneByOneAndRefusesNoMessage(_RefusesNoMessage, PutsOneByOne):
+    """Is not to get away with it."""
+
+
+@mutant("replace_history_atomic")
+class ClearsFirstAndRefusesNoMessage(_RefusesNoMessage, ClearsFirst):
+    """Is not to get away with it either."""
 
 
 @mutant("batch_empty")

@@ -36,6 +36,16 @@ class ClearsMessagesOnly(PostgresAdapter):
         super().replace(store, scope, [])
 
 
+@mutant("del_then_get_list_search_count")
+class ClearsNothingAndKeepsNoIds(RedisAdapter):
+    """Has no messages that can be deleted one by one; that sessions cannot be cleared is to be seen."""
+
+    policy = replace(RedisAdapter.policy, message_fields=("role", "text", "metadata"))
+
+    def clear(self, store: Any, scope: Scope) -> None:
+        pass
+
+
 @mutant("del_leaves_no_keys")
 class KeepsTombstones(RedisAdapter):
     """Remembers in a key of its own what was deleted."""
