@@ -7,7 +7,7 @@ catch it. Modules of mutants are in tests/integration/suite/mutants, one per gro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,8 @@ from memory_matrix.suite.options import KINDS
 from memory_matrix.suite.running import run_case
 from memory_matrix.suite.stores import StoreParameter
 from memory_matrix.suite.worker import Worker
+
+_TESTS = Path(__file__).parents[1]
 
 C = TypeVar("C", bound=type[Any])
 
@@ -67,7 +69,9 @@ def try_case(
     worker: Worker, adapter: Any, case: str, serializer: str | None = None
 ) -> Exception | None:
     """Run one case on an adapter; return what it raised."""
-    store = check(adapter() if isinstance(adapter, type) else adapter, "tests:mutant")
+    made = isinstance(adapter, type)
+    source = f"{adapter.__module__}:{adapter.__qualname__}" if made else "tests:mutant"
+    store = replace(check(adapter() if made else adapter, source), root=_TESTS if made else None)
     chosen = {kind: worker.options.sources(kind)[0] for kind in KINDS if kind in store.needs}
     parameter = StoreParameter(store, chosen, tuple(chosen), serializer)
     return run_case(_cases()[case], worker, parameter)

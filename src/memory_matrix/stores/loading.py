@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -44,6 +44,8 @@ class StoreUnderTest:
     adapter: Any
     policy: Policy
     needs: tuple[str, ...]
+    root: Path | None = None
+    """The folder in which `source` was looked for; None for an adapter that was not loaded by that."""
 
     @cached_property
     def is_async(self) -> bool:
@@ -99,7 +101,7 @@ def load_store(source: str, root: Path) -> StoreUnderTest:
     store = check(_adapter(found, source), source)
     for shadow in _shadows(store.needs, root):
         raise UsageError(f"{source}: {_in_front(shadow)}.")
-    return store
+    return replace(store, root=root)
 
 
 def check(adapter: Any, source: str) -> StoreUnderTest:
@@ -129,9 +131,7 @@ def unique_names(stores: list[StoreUnderTest]) -> list[StoreUnderTest]:
     """Return `stores` with names that tell them apart."""
     names = [store.name for store in stores]
     return [
-        store
-        if names.count(store.name) == 1
-        else StoreUnderTest(store.source, store.source, store.adapter, store.policy, store.needs)
+        store if names.count(store.name) == 1 else replace(store, name=store.source)
         for store in stores
     ]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +15,9 @@ from memory_matrix.stores.postgres.plans import Plan, Query, Steps
 from memory_matrix.stores.protocol import Message, Record, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisAdapter
 from support.mutants import mutant
+
+_LOCK = threading.Lock()
+"""One for all stores of this process."""
 
 
 def _network() -> None:
@@ -35,13 +37,10 @@ class ReadsThenWrites(RedisAdapter):
 
 @mutant("conc_append_two_store_objects")
 class LocksInTheProcess(ReadsThenWrites):
-    """The same under a lock of the object's own, which another process has not."""
-
-    def __init__(self) -> None:
-        self.locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
+    """The same under a lock, which another process has not."""
 
     def append(self, store: Any, scope: Scope, messages: Sequence[Message], **options: Any) -> None:
-        with self.locks[id(store)]:
+        with _LOCK:
             super().append(store, scope, messages, **options)
 
 
