@@ -112,8 +112,9 @@ class Policy:
     )
     batch: Literal["atomic", "reports", "single"] = _declared(
         "atomic",
-        "a batch with one bad record: none is stored, or the error says which are; single: it has no "
-        "batches, each message of an append is a write of its own",
+        "a batch with one bad record: none is stored; reports: the error has `stored`, the positions in the "
+        "batch, from 0, of what is stored; single: it has no batches, each message of an append is a write "
+        "of its own",
     )
     duplicate_ids: Ids = _declared("last-wins", "one id twice in a batch")
     same_id: Ids = _declared("last-wins", "putting an id that is there")

@@ -33,12 +33,14 @@ MANY_MESSAGES = 8_200
 """As many as need more than 65,535 bind values at eight to a message."""
 MANY_RECORDS = 5_000
 """As many as need more than 65,535 bind values at fourteen to a record."""
+_BAD = 2
+"""The position of what is bad in a batch."""
 SOON = 5.0
 """Seconds within which a call has to come back that nothing holds up."""
 
 
 def test_batch_all_or_nothing_bad_middle(memory: Memory) -> None:
-    """With one bad item in the middle none of the batch is there, or the error says which are."""
+    """With one bad item in the middle none of the batch is there, or the error's `stored` says which are."""
     memory.require_policy(batch=("atomic", "reports"))
     cover(memory, {("append",): _append_bad_middle, ("put_many", "get"): _put_bad_middle})
 
@@ -189,35 +191,48 @@ def _append_bad_middle(memory: Memory) -> None:
     texts = ["before"]
     memory.say(SCOPE, *texts)
     for what, bad in bad_messages(memory).items():
-        good = messages(["one", "two", "three", "four"])
-        write = partial(memory.append, SCOPE, [*good[:2], bad, *good[2:]])
-        memory.refused(f"a batch with {what}", write)
-        _expect_none_of(memory, f"after a batch with {what}", memory.texts(SCOPE), texts)
-        texts = [*memory.texts(SCOPE), f"after {what}"]
+        batch = _around(bad, messages(["one", "two", "three", "four"]))
+        write = partial(memory.append, SCOPE, batch)
+        told = _told(memory, what, write, [each.text for each in batch])
+        expect.equal(
+            f"what is there after a batch with {what}", memory.texts(SCOPE), [*texts, *told]
+        )
+        texts += [*told, f"after {what}"]
         memory.say(SCOPE, texts[-1])
         expect_session(memory, f"after a good batch that followed {what}", SCOPE, texts)
 
 
 def _put_bad_middle(memory: Memory) -> None:
-    ids = ["one", "two", "three", "four"]
-    for what, bad in bad_records(memory).items():
-        good = [record(memory, id_) for id_ in ids]
-        write = partial(memory.put_many, SCOPE, [*good[:2], bad, *good[2:]])
-        memory.refused(f"a batch with {what}", write)
-        there = [id_ for id_ in [*ids, bad.id] if memory.get(SCOPE, id_) is not None]
-        _expect_none_of(memory, f"after a batch with {what}", there, [])
+    for number, (what, bad) in enumerate(bad_records(memory).items()):
+        good = [record(memory, f"{number}-{name}") for name in ("one", "two", "three", "four")]
+        batch = _around(replace(bad, id=f"{number}-bad"), good)
+        ids = [each.id for each in batch]
+        told = _told(memory, what, partial(memory.put_many, SCOPE, batch), ids)
+        there = [id_ for id_ in ids if memory.get(SCOPE, id_) is not None]
+        expect.equal(f"what is there after a batch with {what}", there, told)
         memory.put_many(ELSEWHERE, good)
         expect.true(
-            memory.get(ELSEWHERE, "four"), f"a good batch that followed {what} is not there"
+            memory.get(ELSEWHERE, good[-1].id), f"a good batch that followed {what} is not there"
         )
 
 
-def _expect_none_of(memory: Memory, what: str, there: list[str], before: list[str]) -> None:
-    if memory.policy.batch == "reports":
-        stray = set(there) - {*before, "one", "two", "three", "four"}
-        expect.true(not stray, f"{what} there is {sorted(stray)}")
-    else:
-        expect.equal(f"what is there {what}", there, before)
+def _around(bad: T, good: Sequence[T]) -> list[T]:
+    return [*good[:_BAD], bad, *good[_BAD:]]
+
+
+def _told(memory: Memory, what: str, write: Callable[[], Any], batch: Sequence[str]) -> list[str]:
+    """Return those of a batch with a bad one that are stored by what its refusal says: mostly none."""
+    refusal = memory.refused(f"a batch with {what}", write)
+    if memory.policy.batch == "atomic":
+        return []
+    stored = getattr(refusal, "stored", None)
+    good = [at for at in range(len(batch)) if at != _BAD]
+    expect.true(
+        isinstance(stored, Iterable) and all(at in good for at in stored),
+        f"the error of a batch with {what}: expected `stored` on it, which names by their positions "
+        f"those of {good} that are stored, got {expect.shown(stored)} on {expect.shown(refusal)}",
+    )
+    return [batch[at] for at in sorted(stored or ())]
 
 
 class _Watched(list[T]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -37,6 +37,45 @@ class PutsOneByOne(RedisAdapter):
     def put_many(self, store: Any, scope: Scope, records: Sequence[Record], **options: Any) -> None:
         for record in records:
             super().put(store, scope, record, **options)
+
+
+class _OneByOne(RedisAdapter):
+    """Writes each message and record by itself, and declares that its errors say which are stored."""
+
+    policy = replace(RedisAdapter.policy, batch="reports")
+
+    def append(self, store: Any, scope: Scope, messages: Sequence[Message], **options: Any) -> None:
+        self._each(
+            lambda message: super(_OneByOne, self).append(store, scope, [message], **options),
+            messages,
+        )
+
+    def put_many(self, store: Any, scope: Scope, records: Sequence[Record], **options: Any) -> None:
+        self._each(
+            lambda record: super(_OneByOne, self).put(store, scope, record, **options), records
+        )
+
+    def _each(self, write: Callable[[Any], None], batch: Sequence[Any]) -> None:
+        for item in batch:
+            write(item)
+
+
+@mutant("batch_all_or_nothing_bad_middle")
+class DoesNotSayWhich(_OneByOne):
+    """Raises what the first bad one raises."""
+
+
+@mutant("batch_all_or_nothing_bad_middle")
+class SaysTooMuch(_OneByOne):
+    """Names as stored all but the bad one, at which it stopped."""
+
+    def _each(self, write: Callable[[Any], None], batch: Sequence[Any]) -> None:
+        for at, item in enumerate(batch):
+            try:
+                write(item)
+            except RefusedError as error:
+                error.stored = [each for each in range(len(batch)) if each != at]  # type: ignore[attr-defined]
+                raise
 
 
 @mutant("batch_all_or_nothing_kill")
