@@ -19,6 +19,8 @@ from memory_matrix.suite.sessions import delete_at, expect_session, require_dele
 
 GROUP = "G"
 
+Checks = dict[tuple[str, ...], Callable[[Memory], None]]
+
 SCOPE = Scope()
 OTHER = Scope(session="other", namespace=("other",))
 _LONGEST_TICK = 2.5
@@ -27,6 +29,7 @@ _LONGEST_TICK = 2.5
 
 def test_del_then_get_list_search_count(memory: Memory) -> None:
     """What is deleted is gone from every read path, and what is not is still there."""
+    by_filter: Checks = {("put", "delete_where"): _matching_gone}
     cover(
         memory,
         {
@@ -34,6 +37,7 @@ def test_del_then_get_list_search_count(memory: Memory) -> None:
             ("append", "clear"): _session_gone,
             ("put", "delete"): _record_gone,
             ("put", "delete_all"): _records_gone,
+            **(by_filter if "eq" in memory.policy.filters else {}),
         },
     )
 
@@ -91,6 +95,7 @@ def test_del_by_filter_exact(memory: Memory) -> None:
         deleted = memory.delete_where(scope, filter_)
         left = [each for each in records if not matches(each.metadata)]
         expect.contents(f"the records left by {what}", _ids(memory, scope), _ids_of(left))
+        _expect_not_found(memory, scope, [each for each in records if each not in left])
         expect.true(
             deleted in {None, len(records) - len(left)},
             f"{what} deleted {len(records) - len(left)}, and says {deleted}",
@@ -156,7 +161,7 @@ def test_idem_setup_twice(memory: Memory) -> None:
 
 def test_idem_writes_same_task(memory: Memory) -> None:
     """A batch that is replayed with the same keys is not doubled."""
-    replays: dict[tuple[str, ...], Callable[[Memory], None]] = {}
+    replays: Checks = {}
     if memory.offers("append", "write_id") and memory.policy.idempotent_by == "id":
         replays["append",] = _replay_append
     cover(memory, {**replays, ("put_many", "list_records"): _replay_put})
@@ -177,6 +182,9 @@ def test_update_keeps_created_changes_updated(memory: Memory) -> None:
 
 
 # ---- gone -------------------------------------------------------------------------------------
+
+
+NAMES = ("kept", "gone", "gone too")
 
 
 def _message_gone(memory: Memory) -> None:
@@ -231,14 +239,33 @@ def _records_gone(memory: Memory) -> None:
         expect_record(memory, "beside deleted ones", beside, each)
 
 
+def _matching_gone(memory: Memory) -> None:
+    scope = replace(SCOPE, namespace=("matching",))
+    kept, *gone = (record(memory, name, metadata={"kind": name[:4]}) for name in NAMES)
+    memory.put_all(scope, [kept, *gone])
+    matching = Compare("eq", "kind", "gone")
+    memory.delete_where(scope, matching)
+    for each in gone:
+        _expect_gone(memory, scope, each)
+    _expect_not_found(memory, scope, gone, filter=matching)
+    expect_record(memory, "beside those that a filter deleted", scope, kept)
+
+
 def _expect_gone(memory: Memory, scope: Scope, gone: Record) -> None:
     expect.equal("what get gives of a deleted record", memory.get(scope, gone.id), None)
     if memory.offers("list_records"):
         listed = _ids(memory, scope)
         expect.true(gone.id not in listed, f"a deleted record is still listed in {listed}")
-    if memory.offers("search") and gone.vector is not None:
-        found = memory.found(scope, gone.vector, 10)
-        expect.true(gone.id not in found, f"a deleted record is still found in {found}")
+    _expect_not_found(memory, scope, [gone])
+
+
+def _expect_not_found(memory: Memory, scope: Scope, gone: Sequence[Record], **options: Any) -> None:
+    """Fail if a search for where they were finds one of the deleted records."""
+    if not gone or gone[0].vector is None or not memory.offers("search", *options):
+        return
+    found = memory.found(scope, gone[0].vector, 10 + len(gone), **options)
+    still = [each.id for each in gone if each.id in found]
+    expect.true(not still, f"a deleted record, {still}, is still found in {found}")
 
 
 # ---- nothing left -----------------------------------------------------------------------------

@@ -28,6 +28,25 @@ class DeletesFromGetOnly(RedisAdapter):
         return None if (scope, id) in self.deleted else super().get(store, scope, id)
 
 
+@mutant("del_then_get_list_search_count", "del_by_filter_exact")
+class FindsWhatAFilterDeleted(RedisAdapter):
+    """Leaves in the index for searches what a filter deletes."""
+
+    def __init__(self) -> None:
+        self.deleted: set[tuple[Scope, str]] = set()
+
+    def delete_where(self, store: Any, scope: Scope, filter: Filter) -> int:
+        matching = super().list_records(store, scope, filter=filter).items
+        self.deleted |= {(scope, record.id) for record in matching}
+        return super().delete_where(store, scope, filter)
+
+    def search(
+        self, store: Any, scope: Scope, query: Any, k: int, **options: Any
+    ) -> list[tuple[str, float]]:
+        ghosts = [(id_, 1.0) for place, id_ in sorted(self.deleted, key=str) if place == scope]
+        return [*ghosts, *super().search(store, scope, query, k, **options)][:k]
+
+
 @mutant("del_then_get_list_search_count", "del_leaves_no_keys", "del_then_readd_same_id")
 class ClearsMessagesOnly(PostgresAdapter):
     """Leaves the session itself, and its state, when it is cleared."""
