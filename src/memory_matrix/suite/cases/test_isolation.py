@@ -22,7 +22,7 @@ from memory_matrix.suite.apart import (
 )
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.parts import cover
-from memory_matrix.suite.samples import vector
+from memory_matrix.suite.samples import messages, vector
 
 GROUP = "F"
 
@@ -333,19 +333,43 @@ def _no_session_is_none(memory: Memory) -> None:
                 "pop": partial(memory.pop, nobody),
                 "count": partial(memory.count, nobody),
                 "clear": partial(memory.clear, nobody),
+                **_more_of_sessions(memory, nobody, part),
             }
             _are_refused(memory, calls, f"with None as {part}")
+    nothing: Any = None
+    calls = {"delete_message": partial(memory.delete_message, SCOPE, nothing)}
+    _are_refused(memory, calls, "with None as the message")
     expect.equal("the messages after calls with None as id", memory.texts(SCOPE), ["one", "two"])
 
 
+def _more_of_sessions(memory: Memory, nobody: Scope, part: str) -> dict[str, Callable[[], Any]]:
+    """Return the calls on a scope without `part` that go by a handle, are of its state or list sessions."""
+    calls: dict[str, Callable[[], Any]] = {}
+    loads = memory.offers("load")
+    if part != "session":
+        calls["list_sessions"] = partial(memory.all_sessions, nobody)
+    if loads and memory.offers("append_with"):
+        more = messages(["lost"])
+        calls["append_with"] = lambda: memory.append_with(memory.load(nobody), more)
+    if memory.tested.part("state"):
+        level: dict[str, Any] = {"level": part} if memory.offers("get_state", "level") else {}
+        calls["get_state"] = partial(memory.get_state, nobody, **level)
+        calls["set_state"] = lambda: memory.set_state(
+            memory.load(nobody) if loads else nobody, {"lost": 1}, **level
+        )
+    return calls
+
+
 def _no_record_is_none(memory: Memory) -> None:
-    memory.put(SCOPE, _record(memory, "r1", "one"))
+    memory.put(SCOPE, _record(memory, "r1", "one", of="one"))
     nothing: Any = None
     calls: dict[str, Callable[[], Any]] = {
         "get": partial(memory.get, SCOPE, nothing),
         "put": partial(memory.put, SCOPE, _record(memory, nothing, "lost")),
         "update": partial(memory.update, SCOPE, nothing, text="changed"),
         "delete": partial(memory.delete, SCOPE, nothing),
+        "put_many": partial(memory.put_many, SCOPE, [_record(memory, nothing, "lost")]),
+        "list_namespaces": partial(memory.list_namespaces, SCOPE, (nothing,)),
     }
     _are_refused(memory, calls, "with None as record id")
     for part in memory.policy.record_parts:
@@ -357,7 +381,14 @@ def _no_record_is_none(memory: Memory) -> None:
             "search": partial(memory.search, nobody, vector(memory) or (), 5),
             "delete": partial(memory.delete, nobody, "r1"),
             "delete_all": partial(memory.delete_all, nobody),
+            "put_many": partial(memory.put_many, nobody, [_record(memory, "r2", "lost")]),
+            "update": partial(memory.update, nobody, "r1", text="changed"),
         }
+        if "eq" in memory.policy.filters:
+            everywhere = Compare("eq", "of", "one")
+            calls["delete_where"] = partial(memory.delete_where, nobody, everywhere)
+        if part != "namespace":
+            calls["list_namespaces"] = partial(memory.list_namespaces, nobody, SCOPE.namespace)
         _are_refused(memory, calls, f"with None as {part}")
     got = memory.get(SCOPE, "r1")
     expect.equal("the record after calls with None as id", got and got.text, "one")

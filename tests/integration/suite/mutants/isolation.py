@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from memory_matrix.stores.postgres import PostgresAdapter
-from memory_matrix.stores.protocol import Combine, Compare, Page, Record, Scope, StoreEnv
+from memory_matrix.stores.protocol import Combine, Compare, Filter, Page, Record, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisAdapter
 from support.mutants import mutant
 from support.mutations import of_names, of_scopes
@@ -303,6 +303,79 @@ class NoneIsAll(RedisAdapter):
                 super().clear(store, replace(scope, session=session))
         else:
             super().clear(store, scope)
+
+
+@mutant("iso_none_id")
+class ListsForNobody(PostgresAdapter):
+    """Lists the sessions of some user where none is named."""
+
+    def list_sessions(self, store: Any, scope: Scope, **options: Any) -> Page:
+        return super().list_sessions(store, _somebody(scope), **options)
+
+
+@mutant("iso_none_id")
+class LoadsForNobody(RedisAdapter):
+    """Loads the session of some user where none is named."""
+
+    def load(self, store: Any, scope: Scope) -> Any:
+        return super().load(store, _somebody(scope))
+
+
+@mutant("iso_none_id")
+class KeepsTheStateOfNobody(PostgresAdapter):
+    """Reads the state of some user where none is named."""
+
+    def get_state(self, store: Any, scope: Scope, **options: Any) -> Any:
+        return super().get_state(store, _somebody(scope), **options)
+
+
+@mutant("iso_none_id")
+class NoMessageIsEach(RedisAdapter):
+    """Deletes all messages where none is named."""
+
+    def delete_message(self, store: Any, scope: Scope, which: Any) -> Any:
+        if which is None:
+            return super().clear(store, scope)
+        return super().delete_message(store, scope, which)
+
+
+@mutant("iso_none_id")
+class DeletesByFilterForNobody(RedisAdapter):
+    """Deletes what matches in some namespace where none is named."""
+
+    def delete_where(self, store: Any, scope: Scope, filter: Filter) -> int:
+        return super().delete_where(store, _somebody(scope), filter)
+
+
+@mutant("iso_none_id")
+class PutsManyForNobody(PostgresAdapter):
+    """Puts records in some namespace where none is named."""
+
+    def put_many(self, store: Any, scope: Scope, records: Any, **options: Any) -> None:
+        super().put_many(store, _somebody(scope), records, **options)
+
+
+@mutant("iso_none_id")
+class UpdatesForNobody(RedisAdapter):
+    """Updates a record in some namespace where none is named."""
+
+    def update(self, store: Any, scope: Scope, record_id: str, **changes: Any) -> None:
+        super().update(store, _somebody(scope), record_id, **changes)
+
+
+@mutant("iso_none_id")
+class ListsEveryNamespace(PostgresAdapter):
+    """Lists all namespaces where a part of the prefix is not named."""
+
+    def list_namespaces(self, store: Any, scope: Scope, prefix: tuple[str, ...]) -> Any:
+        named = tuple(part for part in prefix if part is not None)
+        return super().list_namespaces(store, scope, named)
+
+
+def _somebody(scope: Scope) -> Scope:
+    """Return a scope in which what is None is what most cases call it."""
+    usual = Scope()
+    return Scope(**{part: getattr(scope, part) or getattr(usual, part) for part in vars(usual)})
 
 
 @mutant("iso_none_id")
