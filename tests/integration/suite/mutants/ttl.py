@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from integration.suite.mutants._postgres import change, run
+from memory_matrix.stores.errors import RefusedError
 from memory_matrix.stores.postgres import PostgresStore
 from memory_matrix.stores.postgres.adapter import POLICY as POSTGRES_POLICY
 from memory_matrix.stores.postgres.adapter import PostgresAdapter
@@ -39,6 +40,16 @@ class BatchesForEver(PostgresAdapter):
         self, store: Any, scope: Scope, records: Sequence[Record], *, ttl: float | None = None
     ) -> Any:
         return super().put_many(store, scope, records)
+
+
+@mutant("ttl_set_on_every_key")
+class VectorsForEver(RedisAdapter):
+    """A put that writes a second key, without a time to live, of which raw_keys says nothing."""
+
+    def put(self, store: RedisStore, scope: Scope, record: Record, **options: Any) -> None:
+        super().put(store, scope, record, **options)
+        key = store.parts.keys.records(scope).record(record.id)
+        store.link.client().set(key + b":vector", b"...")
 
 
 class _SeesExpired(PostgresAdapter):
@@ -154,6 +165,18 @@ class WholeSeconds(RedisAdapter):
     def put(self, store: RedisStore, scope: Scope, record: Record, **options: Any) -> None:
         ttl = options.pop("ttl", None)
         store.put(scope, record, ttl=int(ttl or 0) or None, **options)
+
+
+@mutant("ttl_fraction_and_zero")
+class UnseenWholeSeconds(WholeSeconds):
+    """The same, but that 0 is refused and nobody says which keys there are."""
+
+    raw_keys = expire_now = None  # type: ignore[assignment]
+
+    def put(self, store: RedisStore, scope: Scope, record: Record, **options: Any) -> None:
+        if options.get("ttl") == 0:
+            raise RefusedError("0 is no time to live.")
+        super().put(store, scope, record, **options)
 
 
 @mutant("ttl_fraction_and_zero")
