@@ -369,9 +369,10 @@ def _no_record_is_none(memory: Memory) -> None:
         "update": partial(memory.update, SCOPE, nothing, text="changed"),
         "delete": partial(memory.delete, SCOPE, nothing),
         "put_many": partial(memory.put_many, SCOPE, [_record(memory, nothing, "lost")]),
-        "list_namespaces": partial(memory.list_namespaces, SCOPE, (nothing,)),
     }
     _are_refused(memory, calls, "with None as record id")
+    calls = {"list_namespaces": partial(memory.list_namespaces, SCOPE, (nothing,))}
+    _are_refused(memory, calls, "with None as part of a prefix")
     for part in memory.policy.record_parts:
         nobody = replace(SCOPE, **_none(part))
         calls = {

@@ -158,6 +158,21 @@ class ReplacedForEver(PostgresAdapter):
         run(store, "UPDATE {sessions} SET expires_at = NULL WHERE key = %(key)s", scope)
 
 
+@mutant("ttl_replace_keeps")
+class ReplacedAsNew(RedisAdapter):
+    """A time to live that no write makes start again, but for a replace."""
+
+    policy = replace(REDIS_POLICY, ttl_refresh="never")
+
+    def append(self, store: RedisStore, scope: Scope, *arguments: Any, **options: Any) -> None:
+        client = store.link.client()
+        left = {key: client.pttl(key) for key in self.raw_keys(store, scope)}
+        super().append(store, scope, *arguments, **options)
+        for key, each in left.items():
+            if each > 0:
+                client.pexpire(key, each)
+
+
 @mutant("ttl_fraction_and_zero")
 class WholeSeconds(RedisAdapter):
     """A time to live in whole seconds, of which none means for ever."""
