@@ -152,6 +152,10 @@ class Policy:
         "write", "what makes a session's time to live start again (reading: then writing too)"
     )
     ttl_on_update: Ttl = _declared("keep", "an update that names no time to live")
+    ttl_on_append: Ttl = _declared(
+        "keep",
+        "what becomes of a session's time to live when a store that was opened without one appends to it",
+    )
     ttl_zero: Literal["refuse", "expired"] = _declared("refuse", "a time to live of 0")
     ttl_fraction: Literal["exact", "up", "refuse"] = _declared(
         "exact", "a time to live of 0.5 s: exact, rounded up, or refused"

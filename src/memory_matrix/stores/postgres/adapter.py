@@ -36,6 +36,7 @@ POLICY = Policy(
     partial_update="replace",
     idempotent_by="id",
     ttl="both",
+    ttl_on_append="clear",
     score="distance",
     score_range=(0.0, 2.0),
     metrics=METRICS,

@@ -43,6 +43,7 @@ POLICY = Policy(
     sentinel="yes",
     reconnect_calls=0,
     ttl="both",
+    ttl_on_append="clear",
     metrics=METRICS,
     filters=FILTER_OPERATORS,
     time_filter="inclusive",

@@ -165,12 +165,7 @@ class ReplacedAsNew(RedisAdapter):
     policy = replace(REDIS_POLICY, ttl_refresh="never")
 
     def append(self, store: RedisStore, scope: Scope, *arguments: Any, **options: Any) -> None:
-        client = store.link.client()
-        left = {key: client.pttl(key) for key in self.raw_keys(store, scope)}
-        super().append(store, scope, *arguments, **options)
-        for key, each in left.items():
-            if each > 0:
-                client.pexpire(key, each)
+        _append_keeping(self, store, scope, *arguments, **options)
 
 
 @mutant("ttl_fraction_and_zero")
@@ -212,6 +207,37 @@ class KeepsOldEnds(RedisAdapter):
         store.put(scope, record, **options)
         if left > 0 and options.get("ttl") is None:
             client.pexpire(key, left)
+
+
+@mutant("ttl_none_means_none")
+class AppendsKeepOldEnds(RedisAdapter):
+    """An append without a time to live that leaves the one of the session, against what is declared."""
+
+    def append(self, store: RedisStore, scope: Scope, *arguments: Any, **options: Any) -> None:
+        _append_keeping(self, store, scope, *arguments, **options)
+
+
+@mutant("ttl_none_means_none")
+class AppendsKeepSomeEnds(RedisAdapter):
+    """The same, of all but the list of messages, and declared."""
+
+    policy = replace(REDIS_POLICY, ttl_on_append="keep")
+
+    def append(self, store: RedisStore, scope: Scope, *arguments: Any, **options: Any) -> None:
+        _append_keeping(self, store, scope, *arguments, **options)
+        store.link.client().persist(_keys(store, scope).messages)
+
+
+def _append_keeping(
+    adapter: RedisAdapter, store: RedisStore, scope: Scope, *arguments: Any, **options: Any
+) -> None:
+    """Append, and leave to all keys the time that they had left."""
+    client = store.link.client()
+    left = {key: client.pttl(key) for key in adapter.raw_keys(store, scope)}
+    RedisAdapter.append(adapter, store, scope, *arguments, **options)
+    for key, each in left.items():
+        if each > 0:
+            client.pexpire(key, each)
 
 
 @mutant("ttl_none_means_none")
