@@ -66,6 +66,10 @@ class Policy:
     message_fields: tuple[str, ...] = _declared(
         ("role", "text"), f"what of a message is carried, of {', '.join(MESSAGE_FIELDS)}"
     )
+    message_ids: Literal["caller", "store"] = _declared(
+        "caller",
+        "who gives a message the id that is carried; store: what a caller names is not kept",
+    )
     scope_parts: tuple[str, ...] = _declared(("session",), "which parts of a scope it has")
     record_parts: tuple[str, ...] = _declared(
         ("namespace",), "which parts of a scope tell records apart"

@@ -61,7 +61,8 @@ class SessionPlace(Place):
         self._filled = [f"{each} of {self.what}" for each in ("first", "last")[few:]]
         self._texts: list[str] = []
         """What it should hold now."""
-        self._id = f"first {next(_NUMBERS)}" if "id" in memory.policy.message_fields else None
+        named = "id" in memory.policy.message_fields and memory.policy.message_ids == "caller"
+        self._id = f"first {next(_NUMBERS)}" if named else None
 
     def fill(self) -> None:
         """Append them."""

@@ -106,7 +106,11 @@ def _plain(memory: Memory, scope: Scope) -> Any:
 
 
 def _which(memory: Memory, scope: Scope) -> Any:
-    return 0 if memory.policy.delete_by == "index" else f"{scope.session}-one"
+    if memory.policy.delete_by == "index":
+        return 0
+    if memory.policy.message_ids == "caller":
+        return f"{scope.session}-{TEXTS[0]}"
+    return next((each.id for each in memory.read(scope)), "no-such-id")
 
 
 def _target(memory: Memory, scope: Scope) -> Any:

@@ -27,7 +27,7 @@ def delete_at(memory: Memory, scope: Scope, index: int) -> None:
         memory.delete_message(scope, index)
         return
     id_ = memory.read(scope)[index].id
-    expect.true(id_ is not None, "a message that was given an id is read back without one")
+    expect.true(id_ is not None, "a message is read back without the id that it is deleted by")
     memory.delete_message(scope, str(id_))
 
 

@@ -63,6 +63,25 @@ class CountsPuts(RedisAdapter):
         super().put_many(store, scope, records, **options)
 
 
+class NamesMessages(RedisAdapter):
+    """Gives each message an id of its own making, whatever it was given."""
+
+    policy = replace(RedisAdapter.policy, message_ids="store")
+
+    def append(self, store: Any, scope: Scope, messages: Sequence[Message], **options: Any) -> None:
+        super().append(store, scope, _unnamed(messages), **options)
+
+    def replace(self, store: Any, scope: Scope, messages: Sequence[Message]) -> None:
+        super().replace(store, scope, _unnamed(messages))
+
+    def append_with(self, store: Any, handle: Any, messages: Sequence[Message]) -> None:
+        super().append_with(store, handle, _unnamed(messages))
+
+
+def _unnamed(messages: Sequence[Message]) -> list[Message]:
+    return [replace(each, id=None) for each in messages]
+
+
 class CountsSeconds(RedisAdapter):
     """Shows whole seconds as the times of its records."""
 
@@ -176,6 +195,12 @@ def _run(store: Any, *statements: str) -> None:
         (ListsTwentyOrAHundred, "history_over_1000"),
         (ListsTwentyOrAHundred, "list_limit_default_declared"),
         (CountsPuts, "del_leaves_no_keys"),
+        (NamesMessages, "tool_call_fields_kept"),
+        (NamesMessages, "meta_reserved_key_names"),
+        (NamesMessages, "order_after_delete_middle"),
+        (NamesMessages, "del_missing_is_quiet"),
+        (NamesMessages, "iso_backslash_and_quote"),
+        (NamesMessages, "re_redis_readonly_replica"),
         (CountsSeconds, "update_keeps_created_changes_updated"),
         (FiltersMetadataAlone, "vec_delete_leaves_index"),
         (LooksUpItsCollection, "idx_used_for_search"),

@@ -341,8 +341,12 @@ def _rows(memory: Memory, table: str) -> int:
 def _delete_missing_message(memory: Memory) -> None:
     require_deleting(memory)
     scope = replace(SCOPE, session="messages")
-    missing: str | int = 5 if memory.policy.delete_by == "index" else "no-such-id"
     say_with_ids(memory, scope, ["only"])
+    missing: str | int = 5 if memory.policy.delete_by == "index" else "no-such-id"
+    if memory.policy.delete_by == "id" and memory.policy.message_ids == "store":
+        memory.say(scope, "deleted")
+        missing = str(memory.read(scope)[1].id)
+        delete_at(memory, scope, 1)
     _expect_missing(memory, "a message that is not there", memory.delete_message, scope, missing)
     expect_session(memory, "after a missing one was deleted", scope, ["only"])
 

@@ -233,7 +233,10 @@ def test_tool_call_fields_kept(memory: Memory) -> None:
         if memory.offers(name):
             scope = Scope(session=name)
             write(scope, conversation)
-            _messages_equal(memory, f"messages by {name}", memory.read(scope), conversation)
+            read = memory.read(scope)
+            _messages_equal(memory, f"messages by {name}", read, conversation)
+            again = [each.id for each in memory.read(scope)]
+            expect.equal(f"id of messages by {name}, read again", again, [each.id for each in read])
     if memory.offers("append") and memory.offers("pop"):
         popped = memory.pop(Scope(session="append"))
         _messages_equal(memory, "a popped message", [popped], conversation[-1:])
@@ -429,6 +432,13 @@ def _messages_equal(
     """Fail unless messages are equal in all that the store carries and the caller gave."""
     names = [name for name in memory.policy.message_fields if name != "created_at"]
     expect.equal(f"how many {what}", len(got), len(wanted))
+    if "id" in names and memory.policy.message_ids == "store":
+        names.remove("id")
+        ids = [came and came.id for came in got]
+        told_apart = None not in ids and len({*ids}) == len(ids)
+        expect.true(
+            told_apart, f"id of {what}: expected one for each, given by the store, got {ids}"
+        )
     for came, went in zip(got, wanted, strict=True):
         for name in names:
             given, kept = getattr(went, name), getattr(came, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from memory_matrix.stores.policy import VALUE_KINDS
@@ -257,6 +258,30 @@ class KnownToolFields(RedisAdapter):
 
     def append(self, store: Any, scope: Any, messages: Any, **options: Any) -> None:
         super().append(store, scope, [_known(each) for each in messages], **options)
+
+
+@mutant("tool_call_fields_kept")
+class NumbersEachRead(RedisAdapter):
+    """Gives messages ids of its own, which are others at each read."""
+
+    policy = replace(RedisAdapter.policy, message_ids="store")
+
+    def __init__(self) -> None:
+        self._numbers = count()
+
+    def read(self, *arguments: Any, **options: Any) -> list[Message]:
+        found = super().read(*arguments, **options)
+        return [replace(each, id=str(next(self._numbers))) for each in found]
+
+
+@mutant("tool_call_fields_kept")
+class OneIdForAll(RedisAdapter):
+    """Gives all messages of a session one id."""
+
+    policy = replace(RedisAdapter.policy, message_ids="store")
+
+    def read(self, *arguments: Any, **options: Any) -> list[Message]:
+        return [replace(each, id="1") for each in super().read(*arguments, **options)]
 
 
 def _known(message: Message) -> Message:
