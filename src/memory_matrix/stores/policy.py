@@ -94,6 +94,11 @@ class Policy:
         "how many a listing gives where nobody says: a number for all, or one for each call that has one, "
         f"of {', '.join(LISTINGS)}; what is declared of read is checked to the number",
     )
+    cursor: Literal["entry", "offset"] = _declared(
+        "entry",
+        "where the next page of a listing begins: after the last entry given, whatever comes and goes, or "
+        "after as many as were given, of those that are there by then",
+    )
     namespaces: Literal["exact", "prefix"] = _declared(
         "exact", "whether a namespace's listings and searches hold those of longer namespaces"
     )

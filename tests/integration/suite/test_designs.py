@@ -63,6 +63,34 @@ class CountsPuts(RedisAdapter):
         super().put_many(store, scope, records, **options)
 
 
+class PagesByOffset(RedisAdapter):
+    """Has pages that begin at an offset, and says so."""
+
+    policy = replace(RedisAdapter.policy, cursor="offset")
+
+    def list_sessions(
+        self, store: Any, scope: Scope, *, limit: int | None = None, cursor: Any = None
+    ) -> Page:
+        return _from(super().list_sessions(store, scope), limit, cursor)
+
+    def list_records(
+        self, store: Any, scope: Scope, *, limit: int | None = None, cursor: Any = None
+    ) -> Page:
+        return _from(super().list_records(store, scope), limit, cursor)
+
+
+def _from(whole: Page, limit: int | None, offset: int | None) -> Page:
+    begin = offset or 0
+    end = len(whole.items) if limit is None else begin + limit
+    return Page(whole.items[begin:end], end if end < len(whole.items) else None)
+
+
+class PagesByOffsetOfNoOrder(PagesByOffset):
+    """The same, without an order of its listings that can be relied on."""
+
+    policy = replace(PagesByOffset.policy, list_order="none")
+
+
 class NamesMessages(RedisAdapter):
     """Gives each message an id of its own making, whatever it was given."""
 
@@ -195,6 +223,10 @@ def _run(store: Any, *statements: str) -> None:
         (ListsTwentyOrAHundred, "history_over_1000"),
         (ListsTwentyOrAHundred, "list_limit_default_declared"),
         (CountsPuts, "del_leaves_no_keys"),
+        (PagesByOffset, "list_pages_under_inserts"),
+        (PagesByOffset, "list_pages_cover_all_once"),
+        (PagesByOffset, "list_page_past_end"),
+        (PagesByOffsetOfNoOrder, "list_pages_under_inserts"),
         (NamesMessages, "tool_call_fields_kept"),
         (NamesMessages, "meta_reserved_key_names"),
         (NamesMessages, "order_after_delete_middle"),

@@ -53,6 +53,7 @@ class PostgresDb:
         limit_negative="none",
         list_order="created",
         list_direction="down",
+        cursor="offset",
     )
 
     def __init__(self) -> None:

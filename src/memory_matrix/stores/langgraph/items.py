@@ -24,6 +24,7 @@ POLICY = Policy(
     namespace_wildcard="*",
     namespace_refuses=".",
     default_limit=DEFAULT_LIMIT,
+    cursor="offset",
     ttl="record",
     ttl_on_update="clear",
     ttl_zero="expired",

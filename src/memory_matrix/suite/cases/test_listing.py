@@ -122,29 +122,56 @@ def test_list_pages_cover_all_once(memory: Memory) -> None:
 
 
 def test_list_pages_under_inserts(memory: Memory) -> None:
-    """Entries that are there throughout are listed once, whatever is added and deleted between pages."""
+    """Entries that stay are listed once, whatever comes and goes; a page by offset has what is there then."""
     names = [f"n{number * 11 % 40:02}" for number in range(40)]
     for listing in listings(memory, SCOPE, pages=True):
         _add(listing, names)
-        seen, deleted = _listed_under_writes(listing, names)
-        times = Counter(seen)
-        wrong = {name: times[name] for name in names if name not in deleted and times[name] != 1}
-        expect.equal(
-            f"{listing.kind} that were there throughout, and how often pages had them if not once",
-            wrong,
-            {},
-        )
-        twice = sorted(name for name, often in times.items() if often > 1)
-        expect.equal(f"{listing.kind} that came or went between pages, had twice", twice, [])
+        if memory.policy.cursor == "offset":
+            _pages_begin_where_they_should(listing, names)
+        else:
+            _each_is_listed_once(listing, names)
 
 
-def _listed_under_writes(listing: Listing, names: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Return the names from all pages, and those that were deleted between them."""
-    seen: list[str] = []
+def _each_is_listed_once(listing: Listing, names: Sequence[str]) -> None:
+    """Fail unless pages have all that was there throughout once, and nothing twice."""
     deleted: set[str] = set()
+    times = Counter(name for page in _under_writes(listing, names, deleted) for name in page)
+    wrong = {name: times[name] for name in names if name not in deleted and times[name] != 1}
+    expect.equal(
+        f"{listing.kind} that were there throughout, and how often pages had them if not once",
+        wrong,
+        {},
+    )
+    twice = sorted(name for name, often in times.items() if often > 1)
+    expect.equal(f"{listing.kind} that came or went between pages, had twice", twice, [])
+
+
+def _pages_begin_where_they_should(listing: Listing, names: Sequence[str]) -> None:
+    """Fail unless each page has what is there at its offset by then, to the end of all."""
+    offset, there = 0, [*names]
+    for page in _under_writes(listing, names, set()):
+        there = _everything(listing, 2 * len(names))
+        what = f"the page of {listing.kind} at offset {offset} of those there by then"
+        if listing.order == "none":
+            strays = [name for name in page if name not in there]
+            expect.equal(f"what is on {what}, and is not there", strays, [])
+            expect.equal(f"how many are on {what}", len(page), len(there[offset : offset + 7]))
+        else:
+            expect.equal(what, page, there[offset : offset + 7])
+        offset += len(page)
+    expect.true(
+        offset >= len(there),
+        f"the {listing.kind} listed by offset: expected pages to the end of {len(there)}, got {offset}",
+    )
+
+
+def _under_writes(listing: Listing, names: Sequence[str], deleted: set[str]) -> Iterator[list[str]]:
+    """Yield the names on each page, and write before the next; `deleted` gets those that are deleted."""
+    seen: list[str] = []
     numbers = count()
     for page in listing.pages(7):
         seen += page
+        yield page
         number = next(numbers)
         if (
             number % 2 == 0
@@ -156,7 +183,6 @@ def _listed_under_writes(listing: Listing, names: Sequence[str]) -> tuple[list[s
         for victim in [*page[-1:], *unseen[:1]]:
             if listing.remove(victim):
                 deleted.add(victim)
-    return seen, deleted
 
 
 def test_list_page_past_end(memory: Memory) -> None:

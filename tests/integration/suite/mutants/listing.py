@@ -101,6 +101,21 @@ class Offsets(_Paged):
         return _from(whole, limit, cursor or 0)
 
 
+@mutant("list_pages_under_inserts")
+class OffsetsOfTheFirstLook(_Paged):
+    """Pages, by an offset as declared, of what was there when the first was asked for."""
+
+    policy = replace(RedisAdapter.policy, cursor="offset")
+
+    def __init__(self) -> None:
+        self._first: list[Any] = []
+
+    def page(self, whole: list[Any], limit: int | None, cursor: Any) -> Page:
+        if cursor is None:
+            self._first = whole
+        return _from(self._first, limit, cursor or 0)
+
+
 @mutant("list_page_past_end")
 class BeginsAgain(_Paged):
     """A full last page that promises another, which is the first."""
