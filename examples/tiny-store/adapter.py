@@ -1,7 +1,6 @@
 """What memory-matrix needs to know of `Chat`."""
 
-import psycopg
-from chat import Chat, HalfChat
+from chat import Chat, ChatError, HalfChat
 
 from memory_matrix.stores import Message, Policy
 
@@ -9,7 +8,7 @@ from memory_matrix.stores import Message, Policy
 class ChatAdapter:
     needs = ("postgres",)
     policy = Policy(message_fields=("role", "text", "metadata"), nul="keep", surrogate="keep")
-    refusals = (psycopg.Error, TypeError, ValueError)
+    refusals = (ChatError, TypeError, ValueError)
     store_class = Chat
 
     def open(self, env):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -15,6 +17,10 @@ CREATE TABLE IF NOT EXISTS chat (
 """
 ADD = "INSERT INTO chat (session, body) VALUES (%s, %s)"
 HISTORY = "SELECT body FROM chat WHERE session = %s ORDER BY number"
+
+
+class ChatError(Exception):
+    """What callers get where Postgres cannot do what they asked for."""
 
 
 class Chat:
@@ -41,8 +47,15 @@ class Chat:
         with self._connect() as connection:
             connection.execute("DELETE FROM chat WHERE session = %s", (_checked(session),))
 
-    def _connect(self) -> psycopg.Connection[Any]:
-        return psycopg.connect(self._dsn, connect_timeout=3, prepare_threshold=None)
+    @contextmanager
+    def _connect(self) -> Iterator[psycopg.Connection[Any]]:
+        try:
+            with psycopg.connect(
+                self._dsn, connect_timeout=3, prepare_threshold=None
+            ) as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise ChatError(f"the history is out of reach: {error}") from error
 
 
 class HalfChat(Chat):

@@ -1,7 +1,6 @@
 """What memory-matrix needs to know of `RedisChat`."""
 
-import redis
-from redis_chat import RedisChat
+from redis_chat import ChatError, RedisChat
 
 from memory_matrix.stores import Message, Policy
 
@@ -9,7 +8,7 @@ from memory_matrix.stores import Message, Policy
 class RedisChatAdapter:
     needs = ("redis",)
     policy = Policy(message_fields=("role", "text", "metadata"), nul="keep", surrogate="keep")
-    refusals = (redis.RedisError, TypeError, ValueError)
+    refusals = (ChatError, TypeError, ValueError)
 
     def open(self, env):
         return RedisChat(env.redis_url, env.prefix)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import redis
+
+
+class ChatError(Exception):
+    """What callers get where Redis cannot do what they asked for."""
 
 
 class RedisChat:
@@ -18,23 +24,30 @@ class RedisChat:
     def add(self, session: str, bodies: list[dict[str, Any]]) -> None:
         rows = [_exact(body) for body in bodies]
         if rows:  # one command, so that all of them are there or none
-            self._open().rpush(self._key(session), *rows)
+            with self._open() as client:
+                client.rpush(self._key(session), *rows)
 
     def history(self, session: str) -> list[dict[str, Any]]:
-        return [json.loads(row) for row in self._open().lrange(self._key(session), 0, -1)]
+        with self._open() as client:
+            return [json.loads(row) for row in client.lrange(self._key(session), 0, -1)]
 
     def forget(self, session: str) -> None:
-        self._open().delete(self._key(session))
+        with self._open() as client:
+            client.delete(self._key(session))
 
     def close(self) -> None:
         if self._client is not None:
             self._client.close()
             self._client = None
 
-    def _open(self) -> redis.Redis:
+    @contextmanager
+    def _open(self) -> Iterator[redis.Redis]:
         if self._client is None:  # redis-py itself would just connect again
             raise ValueError("the store is closed")
-        return self._client
+        try:
+            yield self._client
+        except redis.RedisError as error:
+            raise ChatError(f"the history is out of reach: {error}") from error
 
     def _key(self, session: str) -> bytes:
         if not isinstance(session, str):

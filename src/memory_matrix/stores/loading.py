@@ -242,6 +242,11 @@ def _check_refusals(store: StoreUnderTest) -> None:
             f"{store.source}: refusals is {refusals!r}; it should list classes of exceptions, such "
             "as (ValueError,)."
         )
+    if Exception in refusals:
+        raise UsageError(
+            f"{store.source}: refusals has Exception, so that any fault would pass for a refusal; it "
+            "should list the errors that callers of the store are meant to know, such as (ValueError,)."
+        )
 
 
 def _line(error: BaseException) -> str:

@@ -389,7 +389,10 @@ def _fill(place: Place, may_refuse: bool) -> bool:
         place.memory.refused(what, place.fill)
         return False
     if may_refuse:
-        return not place.memory.attempt(place.fill).refused
+        refusal = place.memory.attempt(place.fill).refusal
+        if refusal is not None:
+            expect.own_error(f"to fill {place.what}", refusal)
+        return refusal is None
     place.fill()
     return True
 

@@ -8,6 +8,7 @@ from typing import Any
 from memory_matrix.suite.outcomes import CaseFailed
 
 _LONGEST = 300
+_DRIVERS = frozenset(("psycopg", "psycopg2", "asyncpg", "sqlalchemy", "redis", "valkey"))
 
 
 def equal(what: str, got: Any, wanted: Any) -> None:
@@ -30,6 +31,16 @@ def contents(what: str, got: Collection[Any], wanted: Collection[Any]) -> None:
             f"{what}: expected {len(wanted)} items, got {len(got)}"
             + (f"; missing {shown(missing)}" if missing else "")
             + (f"; not expected {shown(extra)}" if extra else "")
+        )
+
+
+def own_error(what: str, refusal: BaseException) -> None:
+    """Fail where a refusal is a raw error of what talks to a database."""
+    kind = type(refusal)
+    if kind.__module__.partition(".")[0] in _DRIVERS:
+        raise CaseFailed(
+            f"{what}: expected a refusal of the store's own, got a raw database error, "
+            f"{kind.__module__}.{kind.__qualname__}: {shown(str(refusal))}"
         )
 
 

@@ -28,7 +28,7 @@ from memory_matrix.stores.protocol import (
 from memory_matrix.suite.calling import Caller, Done, together
 from memory_matrix.suite.embedding import as_text
 from memory_matrix.suite.faults import FaultyServer
-from memory_matrix.suite.outcomes import CaseFailed, NotOffered
+from memory_matrix.suite.outcomes import CaseFailed, CaseSkipped, HarnessError, NotOffered
 from memory_matrix.suite.proxies import Proxy, targets_of, through
 from memory_matrix.suite.site import Site, close_own, env_changes, env_of, new_site, own_server
 
@@ -437,6 +437,8 @@ class Memory:
         """Return the value of `call`, or its refusal. Any other error passes through: no clear refusal."""
         try:
             return Attempt(call(), None)
+        except (CaseFailed, NotOffered, CaseSkipped, HarnessError):
+            raise  # said by the case, which may call what is itself no call of the store
         except self.refusals as error:
             return Attempt(None, error)
 

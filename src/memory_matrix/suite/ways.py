@@ -229,11 +229,17 @@ def comes_back(way: Way, contents: Sequence[Content], carried: Carried) -> None:
             expect.equal(f"the {name} written by {way.name}, read by {reader}", kept, wanted)
 
 
-def are_refused(way: Way, contents: Sequence[Content], what: str) -> None:
-    """Fail unless `way` refuses each of `contents`, leaves nothing of it behind and goes on working."""
+def are_refused(way: Way, contents: Sequence[Content], what: str, *, raw: bool = True) -> None:
+    """Fail unless `way` refuses each of `contents`, leaves nothing of it behind and goes on working.
+
+    `raw`: by whatever error its callers are meant to know, and else by none of a driver.
+    """
     for each in contents:
         shown = expect.shown(each.metadata or each.text)
-        way.memory.refused(f"{way.name} of {what}, {shown}", partial(way.write, [each]))
+        sentence = f"{way.name} of {what}, {shown}"
+        refusal = way.memory.refused(sentence, partial(way.write, [each]))
+        if not raw:
+            expect.own_error(sentence, refusal)
         way.untouched()
     _works(way)
 

@@ -11,7 +11,7 @@ from memory_matrix.stores.loading import check
 from memory_matrix.stores.protocol import StoreEnv
 from memory_matrix.suite.advice import advice, by_answer
 from memory_matrix.suite.memory import Memory
-from memory_matrix.suite.outcomes import CaseFailed, NotOffered
+from memory_matrix.suite.outcomes import CaseFailed, CaseSkipped, HarnessError, NotOffered
 from support.tables import table
 
 FAILED = CaseFailed("it did not")
@@ -94,6 +94,20 @@ def test_errors_that_the_adapter_declares_are_known_and_no_others() -> None:
 def test_refusals_that_are_no_exceptions_are_refused(refusals: object) -> None:
     with pytest.raises(UsageError, match=r"^store\.py:adapter: refusals is .* such as "):
         check(Adapter(refusals=refusals), "store.py:adapter")
+
+
+def test_any_error_at_all_is_no_refusal() -> None:
+    with pytest.raises(UsageError, match=r"^store\.py:adapter: refusals has Exception, so that "):
+        check(Adapter(refusals=[ValueError, Exception]), "store.py:adapter")
+
+
+@pytest.mark.parametrize("said", [CaseFailed, NotOffered, CaseSkipped, HarnessError])
+def test_what_a_case_says_is_no_refusal(said: type[Exception]) -> None:
+    def call() -> None:
+        raise said("by the case")
+
+    with pytest.raises(said, match="by the case"):
+        memory(refusals=[AssertionError, *said.__mro__[:1]]).attempt(call)
 
 
 @pytest.mark.parametrize(

@@ -298,7 +298,7 @@ def _as_declared(
     """Fail unless odd `contents` are kept, refused, or made one of what is allowed for each."""
     for way in ways(memory, carried):
         if answer == "refuse":
-            are_refused(way, contents, what)
+            are_refused(way, contents, what, raw=False)
             continue
         way.write(contents)
         if answer == "keep":

@@ -9,8 +9,10 @@ import unicodedata
 from dataclasses import replace
 from typing import Any
 
+import psycopg
+
 from memory_matrix.stores.postgres import PostgresAdapter
-from memory_matrix.stores.protocol import Message
+from memory_matrix.stores.protocol import Message, Scope
 from memory_matrix.stores.redis import RedisAdapter
 from support.mutants import mutant
 from support.mutations import keys, leaves, of_names, of_writes
@@ -176,3 +178,34 @@ class FormatsKeys(of_writes(RedisAdapter, metadata=keys(lambda key: key.replace(
 @mutant("name_and_id_unicode")
 class IdsInAscii(of_names(RedisAdapter, lambda name: name.encode("ascii", "replace").decode())):
     """Makes keys of ASCII only."""
+
+
+def _raw(text: str) -> str:
+    if "\0" in text:
+        raise psycopg.errors.UntranslatableCharacter("unsupported Unicode escape sequence")
+    return text
+
+
+@mutant("text_nul_in_content", "text_nul_in_metadata_value")
+class HandsOnWhatTheServerSays(of_writes(RedisAdapter, text=_raw, metadata=_texts(_raw))):
+    """Declares the errors of its driver as its own."""
+
+    policy = replace(RedisAdapter.policy, nul="refuse")
+    refusals = (*RedisAdapter.refusals, psycopg.Error)
+
+
+@mutant("text_nul_in_session_id")
+class HandsOnWhatTheServerSaysOfIds(of_names(RedisAdapter, _raw)):
+    """Declares the errors of its driver as its own."""
+
+    refusals = (*RedisAdapter.refusals, psycopg.Error)
+
+
+@mutant("text_nul_in_session_id")
+class TakesEveryFaultForARefusal(RedisAdapter):
+    """Forgets what it reads, and has the suite's own findings among its refusals."""
+
+    refusals = (AssertionError,)
+
+    def read(self, store: Any, scope: Scope, **options: Any) -> list[Message]:
+        return []
