@@ -9,9 +9,9 @@ import pytest
 
 from memory_matrix.errors import UsageError
 from memory_matrix.matrix.read import read
+from memory_matrix.stores.adapting.requiring import offered, required
 from memory_matrix.stores.loading import load_store
 from memory_matrix.stores.protocol import NotOffered
-from memory_matrix.stores.requiring import offered, required
 from support.libraries import PAGE, ROOT, faults, page, runs
 from support.tables import table
 

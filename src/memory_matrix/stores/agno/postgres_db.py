@@ -6,24 +6,18 @@ A handle is the library's `AgentSession`. It is read, changed and written as an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from time import time
 from typing import Any
 from uuid import uuid4
 
-from memory_matrix.stores.engines import SqlAlchemy
+from memory_matrix.stores.adapting.on_postgres import OnPostgres
+from memory_matrix.stores.adapting.on_sqlalchemy import OnEngine, SqlAlchemy
+from memory_matrix.stores.adapting.opening import Opened
+from memory_matrix.stores.adapting.requiring import required
+from memory_matrix.stores.adapting.values import epoch
 from memory_matrix.stores.policy import MESSAGE_FIELDS, Policy
-from memory_matrix.stores.protocol import (
-    Message,
-    NotOffered,
-    Page,
-    RawRow,
-    Scope,
-    StoreEnv,
-)
-from memory_matrix.stores.requiring import required
-from memory_matrix.stores.tables import rows
+from memory_matrix.stores.protocol import Message, NotOffered, Page, Scope, StoreEnv
 
 PROJECT = "agno"
 WITH_EXTRA = f"{PROJECT}[postgres]"
@@ -32,18 +26,10 @@ AGENT = "agent"
 STATE = "session_state"
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A database, and where it is."""
-
-    library: Any
-    env: StoreEnv
-
-
-class PostgresDb:
+class PostgresDb(OnPostgres, OnEngine):
     """One database object; a session is the scope's session, of the scope's user."""
 
-    needs = ("postgres",)
+    table_names = (SESSIONS, RUNS)
     policy = Policy(
         # Metadata is a message's provider_data.
         nul="clean",
@@ -78,16 +64,7 @@ class PostgresDb:
 
     def open_with(self, env: StoreEnv, client: Any) -> Opened:
         """Return a database on an engine of the caller's."""
-        return Opened(self._db(db_engine=client, db_schema=env.schema), env)
-
-    def client_works(self, client: Any) -> bool:
-        """Return whether the engine answers."""
-        with client.connect() as connection:
-            return bool(connection.scalar(self._sqlalchemy.text("SELECT true")))
-
-    def close_client(self, client: Any) -> None:
-        """Close the engine's connections."""
-        client.dispose()
+        return Opened(env, self._db(db_engine=client, db_schema=env.schema))
 
     def close(self, store: Opened) -> None:
         """Close the database."""
@@ -180,14 +157,8 @@ class PostgresDb:
         session = self._load(store, scope)
         return {} if session is None else (session.session_data or {}).get(STATE, {})
 
-    def tables(self, store: Opened) -> list[str]:
-        """Return the tables of sessions and runs."""
-        return [SESSIONS, RUNS]
-
-    def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
-        """Return the rows of a session."""
-        whose = {"session_id": scope.session}
-        return [*rows(store.env, SESSIONS, whose), *rows(store.env, RUNS, whose)]
+    def _where(self, scope: Scope) -> dict[str, dict[str, Any]]:
+        return {table: {"session_id": scope.session} for table in self.table_names}
 
     def _load(self, store: Opened, scope: Scope) -> Any:
         with self._sqlalchemy.ending():
@@ -202,7 +173,7 @@ class PostgresDb:
         if message.tool is not None:
             given["tool_calls"] = [dict(message.tool)]
         if message.created_at is not None:
-            given["created_at"] = _epoch(message.created_at)
+            given["created_at"] = _whole_epoch(message.created_at)
         return self._message(role=message.role, content=message.text, **given)
 
 
@@ -217,10 +188,9 @@ def _message(found: Any) -> Message:
     )
 
 
-def _epoch(at: datetime) -> int:
+def _whole_epoch(at: datetime) -> int:
     """Return a time as the library takes it."""
-    if at.utcoffset() is None:
-        raise NotOffered("a time is given as seconds since 1970, which is no time without a zone")
+    seconds = epoch(at)
     if at.microsecond:
         raise NotOffered("the time of a message is in whole seconds")
-    return int(at.timestamp())
+    return int(seconds)

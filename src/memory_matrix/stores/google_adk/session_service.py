@@ -9,33 +9,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib import import_module
 from typing import Any
 
 from memory_matrix.errors import UsageError
-from memory_matrix.stores.engines import SqlAlchemy
-from memory_matrix.stores.outside import execute
+from memory_matrix.stores.adapting.on_postgres import OnPostgres, execute, there
+from memory_matrix.stores.adapting.on_sqlalchemy import OnAsyncEngine, SqlAlchemy
+from memory_matrix.stores.adapting.opening import AsyncOpened, Store
+from memory_matrix.stores.adapting.requiring import required
+from memory_matrix.stores.adapting.values import epoch
 from memory_matrix.stores.policy import Policy
-from memory_matrix.stores.protocol import (
-    Level,
-    Message,
-    NotOffered,
-    Page,
-    RawRow,
-    Scope,
-    StoreEnv,
-)
-from memory_matrix.stores.requiring import required
-from memory_matrix.stores.tables import rows, there
+from memory_matrix.stores.protocol import Level, Message, NotOffered, Page, Scope, StoreEnv
 
 PROJECT = "google-adk"
 WITH_EXTRA = f"{PROJECT}[db]"
 MODULE = "google.adk.sessions.database_session_service"
 
 SESSIONS, EVENTS = "sessions", "events"
-STATES = ("app_states", "user_states")
 PREFIXES: Mapping[Level, str] = {"session": "", "user": "user:", "app": "app:"}
 """What the keys of a level begin with, in the state that a session shows."""
 INVOCATION = "invocation"
@@ -51,19 +42,10 @@ _COLUMN = """
 """
 
 
-@dataclass
-class Opened:
-    """A service, and where it is."""
-
-    library: Any
-    env: StoreEnv
-    closed: bool = False
-
-
-class _Service:
+class _Service(OnPostgres, OnAsyncEngine):
     """One service object; a session is the scope's app, user and session."""
 
-    needs = ("postgres",)
+    table_names = (SESSIONS, EVENTS, "app_states", "user_states")
     policy = Policy(
         # Metadata is the event's custom_metadata, which has to be what JSON has.
         value_kinds={"tuple": "plain"},
@@ -91,17 +73,17 @@ class _Service:
         self._takes_settings = any(each.kind is each.VAR_KEYWORD for each in takes.values())
         on_given = "db_engine" in takes
         self.client: Callable[[StoreEnv], Any] | None = self._client if on_given else None
-        self.open_with: Callable[[StoreEnv, Any], Opened] | None = (
+        self.open_with: Callable[[StoreEnv, Any], AsyncOpened] | None = (
             self._open_with if on_given else None
         )
 
-    def open(self, env: StoreEnv) -> Opened:
+    def open(self, env: StoreEnv) -> AsyncOpened:
         """Return a service with an engine of its own."""
         url, settings = self._engine_of(env)
         given = settings if self._takes_settings else {}
         with self._sqlalchemy.ending():
             service = self._service(url.render_as_string(hide_password=False), **given)
-        return Opened(service, env)
+        return AsyncOpened(env, service)
 
     def _engine_of(self, env: StoreEnv) -> tuple[Any, dict[str, Any]]:
         on = self._sqlalchemy.on_asyncpg if self._on_coroutines else self._sqlalchemy.on_psycopg
@@ -112,23 +94,14 @@ class _Service:
         make = required(WITH_EXTRA, "sqlalchemy.ext.asyncio", "create_async_engine")
         return make(url, **settings)
 
-    def _open_with(self, env: StoreEnv, client: Any) -> Opened:
-        return Opened(self._service(db_engine=client), env)
+    def _open_with(self, env: StoreEnv, client: Any) -> AsyncOpened:
+        return AsyncOpened(env, self._service(db_engine=client))
 
-    async def client_works(self, client: Any) -> bool:
-        """Return whether the engine answers."""
-        async with client.connect() as connection:
-            return bool(await connection.scalar(self._sqlalchemy.text("SELECT true")))
-
-    async def close_client(self, client: Any) -> None:
-        """Close the engine's connections."""
-        await client.dispose()
-
-    async def setup(self, store: Opened) -> None:
+    async def setup(self, store: AsyncOpened) -> None:
         """Make the tables, as the first use does."""
         await self._load(store, Scope(session="setup", user="setup", app="setup"))
 
-    async def close(self, store: Opened) -> None:
+    async def close(self, store: AsyncOpened) -> None:
         """Close the service, or the engine of a release whose service has no `close`.
 
         Raises:
@@ -142,17 +115,17 @@ class _Service:
             await _awaited(store.library.db_engine.dispose())
         store.closed = True
 
-    async def append(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
+    async def append(self, store: AsyncOpened, scope: Scope, messages: Sequence[Message]) -> None:
         """Append one event per message, to the session as it is now."""
         if messages:
             await self.append_with(store, await self.load(store, scope), messages)
 
-    async def clear(self, store: Opened, scope: Scope) -> None:
+    async def clear(self, store: AsyncOpened, scope: Scope) -> None:
         """Delete the session."""
         with self._sqlalchemy.ending():
             await _awaited(store.library.delete_session(**_names(scope)))
 
-    async def list_sessions(self, store: Opened, scope: Scope) -> Page:
+    async def list_sessions(self, store: AsyncOpened, scope: Scope) -> Page:
         """Return the ids of a user's sessions."""
         with self._sqlalchemy.ending():
             found = await _awaited(
@@ -160,7 +133,7 @@ class _Service:
             )
         return Page([each.id for each in found.sessions])
 
-    async def load(self, store: Opened, scope: Scope) -> Any:
+    async def load(self, store: AsyncOpened, scope: Scope) -> Any:
         """Return the session as it is now, made if there is none."""
         session = await self._load(store, scope)
         if session is not None:
@@ -168,39 +141,40 @@ class _Service:
         with self._sqlalchemy.ending():
             return await _awaited(store.library.create_session(**_names(scope)))
 
-    async def append_with(self, store: Opened, handle: Any, messages: Sequence[Message]) -> None:
+    async def append_with(
+        self, store: AsyncOpened, handle: Any, messages: Sequence[Message]
+    ) -> None:
         """Append one event per message."""
         for message in messages:
             await self._append(store, handle, self._event_of(message))
 
-    def tables(self, store: Opened) -> list[str]:
-        """Return the tables of sessions, events and shared states."""
-        return there(store.env, [SESSIONS, EVENTS, *STATES])
+    def tables(self, store: Store) -> list[str]:
+        """Return those of the tables that the release has."""
+        return there(store.env, self.table_names)
 
-    def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
-        """Return the rows of a session and of its events."""
-        whose = {"app_name": scope.app, "user_id": scope.user}
-        return [
-            *rows(store.env, SESSIONS, {**whose, "id": scope.session}),
-            *rows(store.env, EVENTS, {**whose, "session_id": scope.session}),
-        ]
-
-    def corrupt(self, store: Opened, scope: Scope, index: int) -> None:
+    def corrupt(self, store: AsyncOpened, scope: Scope, index: int) -> None:
         """Put something else in the place of an event's content."""
         ((column,),) = execute(store.env, _COLUMN, store.env.schema)
         statement = _CORRUPT.format(column=column)
         execute(store.env, statement, scope.app, scope.user, scope.session, index)
 
-    async def _read(self, store: Opened, scope: Scope, **more: Any) -> list[Message]:
+    def _where(self, scope: Scope) -> dict[str, dict[str, Any]]:
+        whose = {"app_name": scope.app, "user_id": scope.user}
+        return {
+            SESSIONS: {**whose, "id": scope.session},
+            EVENTS: {**whose, "session_id": scope.session},
+        }
+
+    async def _read(self, store: AsyncOpened, scope: Scope, **more: Any) -> list[Message]:
         session = await self._load(store, scope, **more)
         events = [] if session is None else session.events
         return [_message(each) for each in events if each.content is not None]
 
-    async def _load(self, store: Opened, scope: Scope, **more: Any) -> Any:
+    async def _load(self, store: AsyncOpened, scope: Scope, **more: Any) -> Any:
         with self._sqlalchemy.ending():
             return await _awaited(store.library.get_session(**_names(scope), **more))
 
-    async def _append(self, store: Opened, session: Any, event: Any) -> None:
+    async def _append(self, store: AsyncOpened, session: Any, event: Any) -> None:
         with self._sqlalchemy.ending():
             await _awaited(store.library.append_event(session, event))
 
@@ -209,7 +183,7 @@ class _Service:
         if message.id is not None:
             given["id"] = message.id
         if message.created_at is not None:
-            given["timestamp"] = _epoch(message.created_at)
+            given["timestamp"] = epoch(message.created_at)
         if message.metadata:
             given["custom_metadata"] = dict(message.metadata)
         content = self._content(role=message.role, parts=[self._part(text=message.text)])
@@ -221,7 +195,7 @@ class DatabaseSessionService(_Service):
 
     async def read(
         self,
-        store: Opened,
+        store: AsyncOpened,
         scope: Scope,
         *,
         limit: int | None = None,
@@ -234,7 +208,7 @@ class DatabaseSessionService(_Service):
         """
         if limit is None and after is None:
             return await self._read(store, scope)
-        since = None if after is None else _epoch(after)
+        since = None if after is None else epoch(after)
         config = self._config(num_recent_events=limit, after_timestamp=since)
         return await self._read(store, scope, config=config)
 
@@ -242,12 +216,12 @@ class DatabaseSessionService(_Service):
 class DatabaseSessionState(_Service):
     """Sessions with their states, and those of users and apps."""
 
-    async def read(self, store: Opened, scope: Scope) -> list[Message]:
+    async def read(self, store: AsyncOpened, scope: Scope) -> list[Message]:
         """Return the messages."""
         return await self._read(store, scope)
 
     async def set_state(
-        self, store: Opened, handle: Any, delta: Mapping[str, Any], *, level: Level = "session"
+        self, store: AsyncOpened, handle: Any, delta: Mapping[str, Any], *, level: Level = "session"
     ) -> None:
         """Append an event that changes the state."""
         named = {f"{PREFIXES[level]}{key}": value for key, value in delta.items()}
@@ -256,7 +230,7 @@ class DatabaseSessionState(_Service):
         await self._append(store, handle, event)
 
     async def get_state(
-        self, store: Opened, scope: Scope, *, level: Level = "session"
+        self, store: AsyncOpened, scope: Scope, *, level: Level = "session"
     ) -> dict[str, Any]:
         """Return what of the session's state is of a level."""
         session = await self._load(store, scope)
@@ -290,12 +264,6 @@ def _message(event: Any) -> Message:
         metadata=event.custom_metadata or {},
         created_at=datetime.fromtimestamp(event.timestamp, timezone.utc),
     )
-
-
-def _epoch(at: datetime) -> float:
-    if at.utcoffset() is None:
-        raise NotOffered("a time is given as seconds since 1970, which is no time without a zone")
-    return at.timestamp()
 
 
 def _of_level(state: Mapping[str, Any], level: Level) -> dict[str, Any]:

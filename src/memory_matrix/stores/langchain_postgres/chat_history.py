@@ -7,35 +7,26 @@ of no more than that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from memory_matrix.stores.langchain_messages import LangChainMessages, message
-from memory_matrix.stores.outside import execute
+from memory_matrix.stores.adapting.langchain_messages import LangChainMessages
+from memory_matrix.stores.adapting.on_postgres import OnPostgres, connect_timeout, execute
+from memory_matrix.stores.adapting.opening import OnClient, Opened
+from memory_matrix.stores.adapting.requiring import refusals, required
 from memory_matrix.stores.policy import Policy
-from memory_matrix.stores.protocol import Message, NotOffered, RawRow, Scope, StoreEnv
-from memory_matrix.stores.requiring import required
-from memory_matrix.stores.tables import rows
+from memory_matrix.stores.protocol import Message, Scope, StoreEnv
 
 PROJECT = "langchain-postgres"
 TABLE = "chat_history"
 
-
-@dataclass
-class Opened:
-    """A connection, for histories that are made when they are used."""
-
-    connection: Any
-    env: StoreEnv
-    owned: bool
-    closed: bool = False
+_REFUSALS = ("OperationalError", "InterfaceError", "ReadOnlySqlTransaction")
 
 
-class PostgresChatMessageHistory:
+class PostgresChatMessageHistory(OnPostgres, OnClient):
     """One history object per call, all on one connection that is made as the documentation does."""
 
-    needs = ("postgres",)
+    table_names = (TABLE,)
     policy = Policy(
         non_string_keys="text",  # messages are JSON
         value_kinds={"tuple": "plain"},
@@ -48,23 +39,13 @@ class PostgresChatMessageHistory:
         self._history = required(PROJECT, PROJECT.replace("-", "_"), "PostgresChatMessageHistory")
         self._messages = LangChainMessages(PROJECT)
         self._connect = required(PROJECT, "psycopg", "connect")
-        errors = ("OperationalError", "InterfaceError", "ReadOnlySqlTransaction")
-        own = (required(PROJECT, "psycopg.errors", name) for name in errors)
-        self.refusals = (ValueError, TypeError, LookupError, *own)
-
-    def open(self, env: StoreEnv) -> Opened:
-        """Return a connection of its own."""
-        return Opened(self.client(env), env, owned=True)
+        self.refusals = refusals(PROJECT, "psycopg.errors", *_REFUSALS)
 
     def client(self, env: StoreEnv, *, single: bool = True) -> Any:
         """Return a connection: the library takes no pool."""
         return self._connect(
-            env.postgres_dsn, autocommit=self.autocommit, connect_timeout=max(2, round(env.wait))
+            env.postgres_dsn, autocommit=self.autocommit, connect_timeout=connect_timeout(env)
         )
-
-    def open_with(self, env: StoreEnv, client: Any) -> Opened:
-        """Return histories on a connection of the caller's."""
-        return Opened(client, env, owned=False)
 
     def client_works(self, client: Any) -> bool:
         """Return whether the connection answers."""
@@ -76,43 +57,23 @@ class PostgresChatMessageHistory:
 
     def setup(self, store: Opened) -> None:
         """Make the table."""
-        self._history.create_tables(store.connection, TABLE)
-
-    def close(self, store: Opened) -> None:
-        """Close the connection.
-
-        Raises:
-            NotOffered: it was closed before; a history has no `close`.
-        """
-        if store.closed:
-            raise NotOffered("PostgresChatMessageHistory has no close of its own")
-        store.closed = True
-        if store.owned:
-            store.connection.close()
+        self._history.create_tables(store.client, TABLE)
 
     def append(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
         """Add messages."""
-        self._of(store, scope).add_messages([self._messages.written(each) for each in messages])
+        self._of(store, scope).add_messages(self._messages.written(messages))
 
     def read(self, store: Opened, scope: Scope) -> list[Message]:
         """Return the messages."""
-        return [message(each) for each in self._of(store, scope).get_messages()]
+        return self._messages.read(self._of(store, scope).get_messages())
 
     def replace(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
         """Set the messages."""
-        self._of(store, scope).messages = [self._messages.written(each) for each in messages]
+        self._of(store, scope).messages = self._messages.written(messages)
 
     def clear(self, store: Opened, scope: Scope) -> None:
         """Delete the messages."""
         self._of(store, scope).clear()
-
-    def tables(self, store: Opened) -> list[str]:
-        """Return the table of messages."""
-        return [TABLE]
-
-    def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
-        """Return the rows of a session."""
-        return rows(store.env, TABLE, {"session_id": _id(scope)})
 
     def corrupt(self, store: Opened, scope: Scope, index: int) -> None:
         """Let a message be of a type that there is not."""
@@ -122,8 +83,11 @@ class PostgresChatMessageHistory:
         """  # noqa: S608 - own name
         execute(store.env, broken, _id(scope), index)
 
+    def _where(self, scope: Scope) -> dict[str, dict[str, Any]]:
+        return {TABLE: {"session_id": _id(scope)}}
+
     def _of(self, store: Opened, scope: Scope) -> Any:
-        return self._history(TABLE, _id(scope), sync_connection=store.connection)
+        return self._history(TABLE, _id(scope), sync_connection=store.client)
 
 
 class AutocommitPostgresChatMessageHistory(PostgresChatMessageHistory):

@@ -1,14 +1,18 @@
-"""Checkpoints as messages: what all of LangGraph's checkpointers take and give."""
+"""Checkpoints as messages: what all of LangGraph's checkpointers take and give.
+
+The session is the thread_id, the namespace the checkpoint_ns, and a handle is the config of a checkpoint.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from memory_matrix.stores.adapting.opening import Opened
+from memory_matrix.stores.adapting.requiring import required
 from memory_matrix.stores.policy import MESSAGE_FIELDS, Policy
 from memory_matrix.stores.protocol import Message, Scope
-from memory_matrix.stores.requiring import required
 
 CHANNEL = "messages"
 
@@ -22,6 +26,30 @@ POLICY = Policy(
 """What holds for all of them; what is kept of a message depends on how it is stored."""
 
 Config = dict[str, Any]
+
+
+class Checkpoints:
+    """What the adapters of plain checkpointers share."""
+
+    _empty: Callable[[], dict[str, Any]]
+
+    def append(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
+        """Put one checkpoint per message, after the newest that is there."""
+        if messages:
+            self.append_with(store, self.load(store, scope), messages)
+
+    def read(self, store: Opened, scope: Scope, *, limit: int | None = None) -> list[Message]:
+        """Return the checkpoints, which the library lists newest first."""
+        return oldest_first(store.library.list(config(scope), limit=limit))
+
+    def load(self, store: Opened, scope: Scope) -> Config:
+        """Return the config of the newest checkpoint."""
+        return config_of(store.library.get_tuple(config(scope)), scope)
+
+    def append_with(self, store: Opened, handle: Config, messages: Sequence[Message]) -> None:
+        """Put one checkpoint per message, after that of a config."""
+        for arguments in puts(store.library, self._empty, messages):
+            handle = store.library.put(handle, *arguments)
 
 
 def empty_checkpoint() -> Callable[[], dict[str, Any]]:

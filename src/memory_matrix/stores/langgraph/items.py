@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory_matrix.stores.adapting.opening import Opened
 from memory_matrix.stores.policy import Policy
-from memory_matrix.stores.protocol import Compare, Filter, Page, Record, StoreEnv
+from memory_matrix.stores.protocol import Compare, Filter, Page, Record, Scope, StoreEnv
 
 TEXT = "memory_text"
 """The field of an item's value that holds the text; metadata are the fields beside it."""
@@ -32,6 +33,68 @@ POLICY = Policy(
     ne_matches_missing=False,
 )
 """What the library says of `search`, of `put` and of `TTLConfig`, whichever database is below it."""
+
+
+class Items:
+    """What the adapters of plain stores share."""
+
+    _put_op: Any
+
+    def put(self, store: Opened, scope: Scope, record: Record, *, ttl: float | None = None) -> None:
+        """Put an item."""
+        store.library.put(scope.namespace, record.id, value(record), **living(ttl))
+
+    def put_many(
+        self, store: Opened, scope: Scope, records: Sequence[Record], *, ttl: float | None = None
+    ) -> None:
+        """Put items in one batch."""
+        store.library.batch(puts(self._put_op, scope, records, ttl))
+
+    def get(self, store: Opened, scope: Scope, id: str) -> Record | None:
+        """Return an item."""
+        return found(store.library.get(scope.namespace, id))
+
+    def delete(self, store: Opened, scope: Scope, id: str) -> None:
+        """Delete an item."""
+        store.library.delete(scope.namespace, id)
+
+    def list_records(
+        self,
+        store: Opened,
+        scope: Scope,
+        *,
+        filter: Filter | None = None,
+        limit: int | None = None,
+        cursor: int | None = None,
+    ) -> Page:
+        """Return a page of the items at and below a namespace; a cursor is an offset."""
+        asked = listing(self._conditions(filter), limit, cursor)
+        return page(store.library.search(scope.namespace, **asked), asked)
+
+    def list_namespaces(
+        self, store: Opened, scope: Scope, prefix: tuple[str, ...]
+    ) -> list[tuple[str, ...]]:
+        """Return the namespaces at and below `prefix`."""
+        return list(store.library.list_namespaces(prefix=prefix))
+
+    def _conditions(self, wanted: Filter | None) -> dict[str, Any] | None:
+        return conditions(wanted)
+
+
+class SearchedItems(Items):
+    """What those share that have an index by embeddings."""
+
+    def search(
+        self, store: Opened, scope: Scope, query: str, k: int, *, filter: Filter | None = None
+    ) -> list[tuple[str, float]]:
+        """Return the keys of the items most like a text, with their scores."""
+        asked = {"query": query, "limit": k, "filter": self._conditions(filter)}
+        return scored(store.library.search(scope.namespace, **asked))
+
+
+def puts(put_op: Any, scope: Scope, records: Sequence[Record], ttl: float | None) -> list[Any]:
+    """Return what a batch takes to put records."""
+    return [put_op(scope.namespace, each.id, value(each), **living(ttl)) for each in records]
 
 
 def value(record: Record) -> dict[str, Any]:
@@ -75,10 +138,12 @@ def scored(items: Sequence[Any]) -> list[tuple[str, float]]:
     return [(item.key, item.score) for item in items]
 
 
-def listing(wanted: Filter | None, limit: int | None, cursor: int | None) -> dict[str, Any]:
-    """Return what `search` takes to list a page; a cursor is an offset."""
+def listing(
+    asked: Mapping[str, Any] | None, limit: int | None, cursor: int | None
+) -> dict[str, Any]:
+    """Return what `search` takes to list a page of what meets conditions; a cursor is an offset."""
     return {
-        "filter": conditions(wanted),
+        "filter": asked,
         "limit": DEFAULT_LIMIT if limit is None else limit,
         "offset": cursor or 0,
     }

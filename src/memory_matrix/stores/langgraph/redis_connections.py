@@ -1,45 +1,20 @@
-"""What the savers and the stores on Redis have in common: how they are opened, and where their keys are."""
+"""What LangGraph's savers and stores on Redis have in common: their clients and their URLs."""
 
 from __future__ import annotations
 
-import re
-from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from memory_matrix.stores.adapting.on_redis import ExpiringKeys, SearchClients
+from memory_matrix.stores.langgraph.opening import Entered
 from memory_matrix.stores.protocol import StoreEnv
-from memory_matrix.stores.redis_clients import RedisClients
-from memory_matrix.stores.requiring import required
 
 PROJECT = "langgraph-checkpoint-redis"
 
 
-@dataclass(frozen=True)
-class Opened:
-    """One of the library's objects, with what has to be left when it is closed."""
-
-    library: Any
-    env: StoreEnv
-    stack: ExitStack
-
-
-class OnRedis(RedisClients):
+class OnRedis(SearchClients, Entered, ExpiringKeys):
     """What adapters of the library's objects on Redis share."""
 
     project = PROJECT
-    own_database = True  # the first one, where search indexes are
-
-    def __init__(self) -> None:
-        self.refusals = self._refusals(required(PROJECT, "redisvl.exceptions", "RedisVLError"))
-
-    def setup(self, store: Opened) -> None:
-        """Make the indexes."""
-        store.library.setup()
-
-    def close(self, store: Opened) -> None:
-        """Close the connections."""
-        store.stack.close()
 
 
 def url_of(env: StoreEnv) -> str:
@@ -52,9 +27,3 @@ def url_of(env: StoreEnv) -> str:
     hosts = ",".join(urlsplit(each).netloc.rpartition("@")[2] for each in env.nodes)
     path = f"/{env.primary}/{parts.path.strip('/') or 0}"
     return urlunsplit(("redis+sentinel", f"{user}{at}{hosts}", path, "", ""))
-
-
-def keys_at(client: Any, start: str) -> list[str]:
-    """Return the keys that begin with `start`."""
-    pattern = re.sub(r"([\\*?\[\]])", r"\\\1", start)
-    return sorted(client.scan_iter(match=f"{pattern}*", count=1000))

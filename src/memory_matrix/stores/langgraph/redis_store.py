@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
+from memory_matrix.stores.adapting.on_redis import keys_at, outside
+from memory_matrix.stores.adapting.opening import Opened, Store
+from memory_matrix.stores.adapting.requiring import required
 from memory_matrix.stores.langgraph import items
-from memory_matrix.stores.langgraph.redis_connections import (
-    PROJECT,
-    OnRedis,
-    Opened,
-    keys_at,
-    url_of,
-)
-from memory_matrix.stores.protocol import Filter, Page, Record, Scope, StoreEnv
-from memory_matrix.stores.redis_clients import outside
-from memory_matrix.stores.requiring import required
+from memory_matrix.stores.langgraph.redis_connections import PROJECT, OnRedis, url_of
+from memory_matrix.stores.protocol import Filter, Scope, StoreEnv
 
 
-class RedisStore(OnRedis):
+class RedisStore(OnRedis, items.Items):
     """`RedisStore.from_conn_string` without an index, with a prefix of its own."""
 
     policy = replace(items.POLICY, nul="keep", sentinel="yes")  # what JSON has is kept as it is
@@ -31,60 +24,11 @@ class RedisStore(OnRedis):
         self._store = required(PROJECT, "langgraph.store.redis", "RedisStore")
         self._put_op = required("langgraph-checkpoint", "langgraph.store.base", "PutOp")
 
-    def open(self, env: StoreEnv) -> Opened:
-        """Return a store with connections of its own."""
-        with ExitStack() as stack:
-            opening = self._store.from_conn_string(url_of(env), **self._settings(env))
-            return Opened(stack.enter_context(opening), env, stack.pop_all())
-
     def open_with(self, env: StoreEnv, client: Any) -> Opened:
         """Return a store on a client of the caller's."""
-        return Opened(self._store(client, **self._settings(env)), env, ExitStack())
+        return Opened(env, self._store(client, **self._settings(env)))
 
-    def put(self, store: Opened, scope: Scope, record: Record, *, ttl: float | None = None) -> None:
-        """Put an item."""
-        store.library.put(scope.namespace, record.id, items.value(record), **items.living(ttl))
-
-    def put_many(
-        self, store: Opened, scope: Scope, records: Sequence[Record], *, ttl: float | None = None
-    ) -> None:
-        """Put items in one batch."""
-        living = items.living(ttl)
-        store.library.batch(
-            [
-                self._put_op(scope.namespace, each.id, items.value(each), **living)
-                for each in records
-            ]
-        )
-
-    def get(self, store: Opened, scope: Scope, id: str) -> Record | None:
-        """Return an item."""
-        return items.found(store.library.get(scope.namespace, id))
-
-    def delete(self, store: Opened, scope: Scope, id: str) -> None:
-        """Delete an item."""
-        store.library.delete(scope.namespace, id)
-
-    def list_records(
-        self,
-        store: Opened,
-        scope: Scope,
-        *,
-        filter: Filter | None = None,
-        limit: int | None = None,
-        cursor: int | None = None,
-    ) -> Page:
-        """Return a page of the items at and below a namespace; a cursor is an offset."""
-        asked = {**items.listing(filter, limit, cursor), "filter": items.plain_conditions(filter)}
-        return items.page(store.library.search(scope.namespace, **asked), asked)
-
-    def list_namespaces(
-        self, store: Opened, scope: Scope, prefix: tuple[str, ...]
-    ) -> list[tuple[str, ...]]:
-        """Return the namespaces at and below `prefix`."""
-        return list(store.library.list_namespaces(prefix=prefix))
-
-    def raw_keys(self, store: Opened, scope: Scope) -> list[str]:
+    def raw_keys(self, store: Store, scope: Scope) -> list[str]:
         """Return the keys of a namespace's items and of their vectors."""
         prefixes = self._prefixes(store.env).values()
         with outside(store.env) as client:
@@ -95,11 +39,11 @@ class RedisStore(OnRedis):
                 if namespace_of(client.json().get(key)) == scope.namespace
             ]
 
-    def expire_now(self, store: Opened, scope: Scope) -> None:
-        """Let the keys of a namespace expire at once."""
-        with outside(store.env) as client:
-            for key in self.raw_keys(store, scope):
-                client.pexpire(key, 1)
+    def _opening(self, env: StoreEnv) -> Any:
+        return self._store.from_conn_string(url_of(env), **self._settings(env))
+
+    def _conditions(self, wanted: Filter | None) -> dict[str, Any] | None:
+        return items.plain_conditions(wanted)
 
     def _prefixes(self, env: StoreEnv) -> dict[str, str]:
         """Return the prefixes of items and of vectors."""
@@ -113,7 +57,7 @@ class RedisStore(OnRedis):
         return self._prefixes(env)
 
 
-class IndexedRedisStore(RedisStore):
+class IndexedRedisStore(RedisStore, items.SearchedItems):
     """`RedisStore.from_conn_string` with an index by embeddings."""
 
     policy = replace(
@@ -123,15 +67,6 @@ class IndexedRedisStore(RedisStore):
         dimensions="one",
         metrics=tuple(items.METRICS),
     )
-
-    def search(
-        self, store: Opened, scope: Scope, query: str, k: int, *, filter: Filter | None = None
-    ) -> list[tuple[str, float]]:
-        """Return the keys of the items most like a text, with their scores."""
-        found = store.library.search(
-            scope.namespace, query=query, limit=k, filter=items.plain_conditions(filter)
-        )
-        return items.scored(found)
 
     def _settings(self, env: StoreEnv) -> dict[str, Any]:
         return {**super()._settings(env), "index": items.index(env)}

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from memory_matrix.stores.engines import SqlAlchemy
-from memory_matrix.stores.llama_index.connections import refusals
-from memory_matrix.stores.outside import execute
+from memory_matrix.stores.adapting.on_postgres import OnPostgres, execute
+from memory_matrix.stores.adapting.on_sqlalchemy import OnEngine, SqlAlchemy
+from memory_matrix.stores.adapting.opening import OnClient, Opened
+from memory_matrix.stores.adapting.requiring import required
+from memory_matrix.stores.adapting.values import extras, of_extras
 from memory_matrix.stores.policy import Policy
-from memory_matrix.stores.protocol import Message, NotOffered, Page, RawRow, Scope, StoreEnv
-from memory_matrix.stores.requiring import required
-from memory_matrix.stores.tables import rows
+from memory_matrix.stores.protocol import Message, Page, Scope, StoreEnv
 
 PROJECT = "llama-index-storage-chat-store-postgres"
 TABLE = "chatstore"
@@ -21,21 +20,10 @@ TABLE = "chatstore"
 _SEARCH_PATH = re.compile(r"-c\s*search_path=\S*")
 
 
-@dataclass
-class Opened:
-    """A chat store, and the engine that it was made on."""
-
-    library: Any
-    env: StoreEnv
-    engine: Any
-    owned: bool
-    closed: bool = False
-
-
-class PostgresChatStore:
+class PostgresChatStore(OnPostgres, OnEngine, OnClient):
     """A chat store in the schema that it is told by `schema_name`; its key is the scope's session."""
 
-    needs = ("postgres",)
+    table_names = (TABLE,)
     policy = Policy(
         # A message is kept as pydantic writes it in JSON.
         nul="keep",
@@ -57,17 +45,8 @@ class PostgresChatStore:
         self._message = required(PROJECT, "llama_index.core.llms", "ChatMessage")
         self._engine = required(PROJECT, "sqlalchemy", "create_engine")
         self._sessions = required(PROJECT, "sqlalchemy.orm", "sessionmaker")
-        self._sqlalchemy = SqlAlchemy(PROJECT)
-        self.refusals = refusals(PROJECT, self._sqlalchemy)
-
-    def open(self, env: StoreEnv) -> Opened:
-        """Return a store on an engine of its own; opening makes the table."""
-        engine = self.client(env)
-        try:
-            return Opened(self._made(env, engine), env, engine, owned=True)
-        except BaseException:
-            engine.dispose()
-            raise
+        self._sqlalchemy = SqlAlchemy(PROJECT, "InternalError")  # that a server is read-only
+        self.refusals = self._sqlalchemy.refusals
 
     def client(self, env: StoreEnv) -> Any:
         """Return an engine."""
@@ -75,29 +54,11 @@ class PostgresChatStore:
         return self._engine(self._reached(url), **more)
 
     def open_with(self, env: StoreEnv, client: Any) -> Opened:
-        """Return a store on an engine of the caller's."""
-        return Opened(self._made(env, client), env, client, owned=False)
-
-    def client_works(self, client: Any) -> bool:
-        """Return whether the engine answers."""
-        with client.connect() as connection:
-            return bool(connection.scalar(self._sqlalchemy.text("SELECT true")))
-
-    def close_client(self, client: Any) -> None:
-        """Close the engine's connections."""
-        client.dispose()
-
-    def close(self, store: Opened) -> None:
-        """Close the engine's connections.
-
-        Raises:
-            NotOffered: it was closed before; the store has no `close`, and an engine goes on after it.
-        """
-        if store.closed:
-            raise NotOffered("PostgresChatStore has no close of its own")
-        store.closed = True
-        if store.owned:
-            store.engine.dispose()
+        """Return a store on an engine of the caller's; opening makes the table."""
+        nothing_async: Any = None
+        sessions = self._sessions(client)
+        made = self._store(sessions, nothing_async, TABLE, schema_name=env.schema)
+        return Opened(env, made, client)
 
     def append(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
         """Add messages, one by one as the library does."""
@@ -129,14 +90,6 @@ class PostgresChatStore:
         """Return the keys."""
         return Page(list(store.library.get_keys()))
 
-    def tables(self, store: Opened) -> list[str]:
-        """Return the table."""
-        return [TABLE]
-
-    def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
-        """Return the row of a session."""
-        return rows(store.env, TABLE, {"key": scope.session})
-
     def corrupt(self, store: Opened, scope: Scope, index: int) -> None:
         """Take all of a message but a role that there is not."""
         broken = f"""UPDATE {TABLE} SET value[%s] = '{{"role": "nobody"}}' WHERE key = %s"""  # noqa: S608 - own name
@@ -147,16 +100,11 @@ class PostgresChatStore:
         options = _SEARCH_PATH.sub("", url.query.get("options", ""))
         return url.update_query_dict({"options": options})
 
-    def _made(self, env: StoreEnv, engine: Any) -> Any:
-        nothing_async: Any = None
-        return self._store(self._sessions(engine), nothing_async, TABLE, schema_name=env.schema)
+    def _where(self, scope: Scope) -> dict[str, dict[str, Any]]:
+        return {TABLE: {"key": scope.session}}
 
     def _chat_message(self, message: Message) -> Any:
-        more: dict[str, Any] = {}
-        if message.metadata:
-            more["metadata"] = dict(message.metadata)
-        if message.tool is not None:
-            more["tool"] = dict(message.tool)
+        more = extras(message)
         return self._message(role=message.role, content=message.text, additional_kwargs=more)
 
 
@@ -168,10 +116,4 @@ class SearchPathPostgresChatStore(PostgresChatStore):
 
 
 def _message(found: Any) -> Message:
-    more = found.additional_kwargs
-    return Message(
-        role=found.role.value,
-        text=found.content,
-        metadata=more.get("metadata", {}),
-        tool=more.get("tool"),
-    )
+    return Message(found.role.value, found.content, **of_extras(found.additional_kwargs))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from memory_matrix.stores.engines import SqlAlchemy
-from memory_matrix.stores.llama_index.connections import refusals
-from memory_matrix.stores.outside import hnsw_indexes
+from memory_matrix.stores.adapting.on_postgres import OnPgvector
+from memory_matrix.stores.adapting.on_sqlalchemy import SqlAlchemy
+from memory_matrix.stores.adapting.opening import Opened
+from memory_matrix.stores.adapting.requiring import required
 from memory_matrix.stores.policy import Policy
-from memory_matrix.stores.protocol import Compare, Filter, Page, RawRow, Record, Scope, StoreEnv
-from memory_matrix.stores.requiring import required
-from memory_matrix.stores.tables import rows
+from memory_matrix.stores.protocol import Compare, Filter, Page, Record, Scope, StoreEnv
 
 PROJECT = "llama-index-vector-stores-postgres"
 NAME = "memories"
@@ -36,18 +34,10 @@ OPERATORS = {
 _OF_LISTS = ("in", "nin", "contains-any", "contains-all")
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A vector store."""
-
-    library: Any
-    env: StoreEnv
-
-
-class PGVectorStore:
+class PGVectorStore(OnPgvector):
     """One table with an HNSW index, as the library's documentation begins."""
 
-    needs = ("postgres",)
+    table_names = (TABLE,)
     policy = Policy(
         # Metadata are kept as pydantic writes them in JSON, in which bytes have to be UTF-8.
         nan="none",
@@ -70,8 +60,8 @@ class PGVectorStore:
         self._query = required(PROJECT, types, "VectorStoreQuery")
         self._compare = required(PROJECT, types, "MetadataFilter")
         self._combine = required(PROJECT, types, "MetadataFilters")
-        self._sqlalchemy = SqlAlchemy(PROJECT)
-        self.refusals = refusals(PROJECT, self._sqlalchemy)
+        self._sqlalchemy = SqlAlchemy(PROJECT, "InternalError")  # that a server is read-only
+        self.refusals = self._sqlalchemy.refusals
 
     def open(self, env: StoreEnv) -> Opened:
         """Return a store; it connects when it is used.
@@ -92,7 +82,7 @@ class PGVectorStore:
             hnsw_kwargs={"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 40},
             create_engine_kwargs=more,
         )
-        return Opened(library, env)
+        return Opened(env, library)
 
     def setup(self, store: Opened) -> None:
         """Make the table and its index, as the first use of the store does."""
@@ -148,17 +138,8 @@ class PGVectorStore:
         found = store.library.query(asked)
         return list(zip(found.ids, found.similarities, strict=True))
 
-    def tables(self, store: Opened) -> list[str]:
-        """Return the table of nodes."""
-        return [TABLE]
-
-    def indexes(self, store: Opened) -> list[str]:
-        """Return the names of the vector indexes."""
-        return hnsw_indexes(store.env)
-
-    def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
-        """Return the rows of a user."""
-        return rows(store.env, TABLE, {f"metadata_ ->> '{USER}'": scope.user})
+    def _where(self, scope: Scope) -> dict[str, dict[str, Any]]:
+        return {TABLE: {f"metadata_ ->> '{USER}'": scope.user}}
 
     def _written(self, scope: Scope, record: Record) -> Any:
         return self._node(

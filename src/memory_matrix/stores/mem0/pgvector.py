@@ -6,24 +6,15 @@ Ids are UUIDs, one in a collection: a record's is made of its user and its own i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
+from memory_matrix.stores.adapting.on_postgres import OnPgvector
+from memory_matrix.stores.adapting.opening import Opened
+from memory_matrix.stores.adapting.requiring import refusals, required
 from memory_matrix.stores.mem0.filters import USER, wanted
-from memory_matrix.stores.outside import hnsw_indexes
 from memory_matrix.stores.policy import Policy
-from memory_matrix.stores.protocol import (
-    Filter,
-    Page,
-    RawRow,
-    Record,
-    Scope,
-    StoreEnv,
-    Vector,
-)
-from memory_matrix.stores.requiring import required
-from memory_matrix.stores.tables import rows
+from memory_matrix.stores.protocol import Filter, Page, Record, Scope, StoreEnv, Vector
 
 PROJECT = "mem0ai"
 WITH_EXTRA = f"{PROJECT}[vector_stores]"
@@ -37,18 +28,10 @@ _REFUSALS = ("OperationalError", "ReadOnlySqlTransaction", "UniqueViolation")
 """What psycopg says of connections and servers, and of an id that is there."""
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A vector store, which has a pool."""
-
-    library: Any
-    env: StoreEnv
-
-
-class PGVector:
+class PGVector(OnPgvector):
     """A collection, set up as mem0's configuration has it: with an HNSW index."""
 
-    needs = ("postgres",)
+    table_names = (COLLECTION,)
     own_database = True  # it looks for its collections in `public`
     policy = Policy(
         non_string_keys="text",
@@ -70,9 +53,8 @@ class PGVector:
         self._store = required(PROJECT, "mem0.vector_stores.pgvector", "PGVector")
         self._settings = required(PROJECT, "mem0.configs.vector_stores.pgvector", "PGVectorConfig")
         self._pool = required(WITH_EXTRA, "psycopg_pool", "ConnectionPool")
-        errors = (required(WITH_EXTRA, "psycopg.errors", name) for name in _REFUSALS)
         timeout = required(WITH_EXTRA, "psycopg_pool", "PoolTimeout")
-        self.refusals = (ValueError, TypeError, LookupError, timeout, *errors)
+        self.refusals = (*refusals(WITH_EXTRA, "psycopg.errors", *_REFUSALS), timeout)
 
     def open(self, env: StoreEnv) -> Opened:
         """Return a store with a pool of its own."""
@@ -169,23 +151,14 @@ class PGVector:
         """Close the pool, as the store does when it is deleted."""
         store.library.connection_pool.close()
 
-    def tables(self, store: Opened) -> list[str]:
-        """Return the table of the collection."""
-        return [COLLECTION]
-
-    def indexes(self, store: Opened) -> list[str]:
-        """Return the names of the vector indexes."""
-        return hnsw_indexes(store.env)
-
-    def raw_rows(self, store: Opened, scope: Scope) -> list[RawRow]:
-        """Return the rows of a user's records."""
-        return rows(store.env, COLLECTION, {f"payload ->> '{USER}'": scope.user})
+    def _where(self, scope: Scope) -> dict[str, dict[str, Any]]:
+        return {COLLECTION: {f"payload ->> '{USER}'": scope.user}}
 
     def _made(self, env: StoreEnv, **more: Any) -> Opened:
         settings = self._settings(
             collection_name=COLLECTION, embedding_model_dims=env.dimensions, **more
         )
-        return Opened(self._store(**settings.model_dump()), env)
+        return Opened(env, self._store(**settings.model_dump()))
 
 
 def _listed(vector: Sequence[float] | None) -> Sequence[float] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from memory_matrix.stores.adapting.values import extras, of_extras
 from memory_matrix.stores.policy import Policy
 from memory_matrix.stores.protocol import Message
 
@@ -37,23 +38,13 @@ def messages(found: Iterable[Item]) -> list[Message]:
 
 def message(item: Item) -> Message:
     """Return an item as a message."""
-    more = item.get("provider_data", {})
-    return Message(
-        role=item["role"],
-        text=item["content"],
-        id=item.get("id"),
-        metadata=more.get("metadata", {}),
-        tool=more.get("tool"),
-    )
+    more = of_extras(item.get("provider_data", {}))
+    return Message(item["role"], item["content"], item.get("id"), **more)
 
 
 def _item(given: Message) -> dict[str, Any]:
     item: dict[str, Any] = {"role": given.role, "content": given.text}
-    more: dict[str, Any] = {}
     if given.id is not None:
         item["id"] = given.id
-    if given.metadata:
-        more["metadata"] = dict(given.metadata)
-    if given.tool is not None:
-        more["tool"] = dict(given.tool)
+    more = extras(given)
     return {**item, "provider_data": more} if more else item

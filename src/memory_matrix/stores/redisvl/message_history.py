@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
+from memory_matrix.stores.adapting.histories import Histories, OpenedHistories
+from memory_matrix.stores.adapting.on_redis import keys_at, outside
+from memory_matrix.stores.adapting.requiring import required
 from memory_matrix.stores.policy import Policy
 from memory_matrix.stores.protocol import Message, Scope
-from memory_matrix.stores.redis_clients import outside
-from memory_matrix.stores.redisvl.histories import Histories, Opened
-from memory_matrix.stores.requiring import required
 
 _MODULE = "redisvl.extensions.message_history"
 
@@ -33,42 +33,40 @@ class MessageHistory(Histories):
         super().__init__()
         self._history = required(self.project, _MODULE, "MessageHistory")
         counts = hasattr(self._history, "count")
-        self.count: Callable[[Opened, Scope], int] | None = self._count if counts else None
+        self.count: Callable[[OpenedHistories, Scope], int] | None = self._count if counts else None
 
-    def setup(self, store: Opened) -> None:
-        """Make a history, and so the index."""
-        self._of(store, Scope())
-
-    def append(self, store: Opened, scope: Scope, messages: Sequence[Message]) -> None:
+    def append(self, store: OpenedHistories, scope: Scope, messages: Sequence[Message]) -> None:
         """Add messages."""
         self._of(store, scope).add_messages([_written(each) for each in messages])
 
-    def read(self, store: Opened, scope: Scope, *, limit: int | None = None) -> list[Message]:
+    def read(
+        self, store: OpenedHistories, scope: Scope, *, limit: int | None = None
+    ) -> list[Message]:
         """Return the messages, or the most recent."""
         history = self._of(store, scope)
         found = history.messages if limit is None else history.get_recent(top_k=limit)
         return [_message(each) for each in found]
 
-    def raw_keys(self, store: Opened, scope: Scope) -> list[str]:
+    def raw_keys(self, store: OpenedHistories, scope: Scope) -> list[str]:
         """Return the keys of a session's messages."""
         with outside(store.env) as client:
-            keys = client.scan_iter(match=f"{_name(store)}:*", count=1000)
-            return sorted(key for key in keys if client.hget(key, "session_tag") == scope.session)
+            keys = keys_at(client, f"{_name(store)}:")
+            return [key for key in keys if client.hget(key, "session_tag") == scope.session]
 
-    def store_clock(self, store: Opened, now: Callable[[], dt.datetime]) -> None:
+    def store_clock(self, store: OpenedHistories, now: Callable[[], dt.datetime]) -> None:
         """Let the library take the time from `now()`, in all of this process until `store` is closed."""
         module = import_module(f"{_MODULE}.schema")
         store.closing.callback(setattr, module, "current_timestamp", module.current_timestamp)
         module.__dict__["current_timestamp"] = lambda: now().timestamp()
 
-    def _count(self, store: Opened, scope: Scope) -> int:
+    def _count(self, store: OpenedHistories, scope: Scope) -> int:
         return int(self._of(store, scope).count())
 
-    def _made(self, store: Opened, session: str) -> Any:
+    def _made(self, store: OpenedHistories, session: str) -> Any:
         return self._history(_name(store), session_tag=session, redis_client=store.client)
 
 
-def _name(store: Opened) -> str:
+def _name(store: OpenedHistories) -> str:
     return f"{store.env.prefix}history"
 
 

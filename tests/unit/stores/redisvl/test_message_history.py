@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from memory_matrix.stores.adapting.histories import OpenedHistories
 from memory_matrix.stores.protocol import Message, NotOffered, Scope, StoreEnv
 from memory_matrix.stores.redisvl import MessageHistory
-from memory_matrix.stores.redisvl.histories import Opened
 
 NOON = dt.datetime(2030, 1, 1, 12, tzinfo=dt.timezone.utc)
 
@@ -52,11 +52,11 @@ def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.fixture
-def store(library: ModuleType) -> Opened:
+def store(library: ModuleType) -> OpenedHistories:
     return MessageHistory().open_with(StoreEnv(prefix="mine:"), "a client")
 
 
-def test_a_session_has_one_history_object(store: Opened) -> None:
+def test_a_session_has_one_history_object(store: OpenedHistories) -> None:
     adapter = MessageHistory()
     for session in ("one", "other", "one"):
         adapter.append(store, Scope(session), [Message("user", "hello")])
@@ -65,7 +65,7 @@ def test_a_session_has_one_history_object(store: Opened) -> None:
     assert len(adapter.read(store, Scope("one"))) == 2
 
 
-def test_roles_come_back_as_plain_text(store: Opened) -> None:
+def test_roles_come_back_as_plain_text(store: OpenedHistories) -> None:
     given = Message("user", "hello", metadata={"a": 1})
     MessageHistory().append(store, Scope(), [given])
     (message,) = MessageHistory().read(store, Scope())
@@ -82,7 +82,7 @@ def test_a_count_is_offered_where_the_release_has_it(
 
 
 def test_the_library_has_its_own_clock_again_once_the_store_is_closed(
-    store: Opened, library: ModuleType
+    store: OpenedHistories, library: ModuleType
 ) -> None:
     adapter = MessageHistory()
     for _ in range(2):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from memory_matrix.stores.adapting.requiring import required
+from memory_matrix.stores.adapting.values import extras, of_extras
 from memory_matrix.stores.protocol import Message
-from memory_matrix.stores.requiring import required
 
 _CLASSES = {
     "user": "HumanMessage",
@@ -23,26 +25,21 @@ class LangChainMessages:
         module = "langchain_core.messages"
         self._classes = {role: required(project, module, name) for role, name in _CLASSES.items()}
 
-    def written(self, message: Message) -> Any:
-        """Return a message as LangChain's; what it has no place for goes into `additional_kwargs`."""
-        more: dict[str, Any] = {}
-        if message.metadata:
-            more["metadata"] = dict(message.metadata)
-        if message.tool is not None:
-            more["tool"] = dict(message.tool)
-        named: dict[str, Any] = {"id": message.id, "additional_kwargs": more}
+    def written(self, messages: Iterable[Message]) -> list[Any]:
+        """Return messages as LangChain's; what it has no place for goes into `additional_kwargs`."""
+        return [self._written(each) for each in messages]
+
+    def read(self, found: Iterable[Any]) -> list[Message]:
+        """Return LangChain's messages as messages."""
+        return [_message(each) for each in found]
+
+    def _written(self, message: Message) -> Any:
+        named: dict[str, Any] = {"id": message.id, "additional_kwargs": extras(message)}
         if message.role == "tool":
             named["tool_call_id"] = str((message.tool or {}).get("call_id", ""))
         return self._classes[message.role](message.text, **named)
 
 
-def message(found: Any) -> Message:
-    """Return one of LangChain's messages as a message."""
-    more = found.additional_kwargs
-    return Message(
-        role=_ROLES[found.type],
-        text=found.content,
-        id=found.id,
-        metadata=more.get("metadata", {}),
-        tool=more.get("tool"),
-    )
+def _message(found: Any) -> Message:
+    more = of_extras(found.additional_kwargs)
+    return Message(_ROLES[found.type], found.content, found.id, **more)

@@ -25,6 +25,19 @@ def required(project: str, module: str, name: str) -> Any:
         ) from error
 
 
+def refusals(project: str, module: str, *names: str) -> tuple[type[Exception], ...]:
+    """Return the errors by which a library refuses: Python's usual ones, and those `names` of `module`.
+
+    Those are what a client says of connections and servers, which the library's callers give it. What it
+    says of data is no refusal but a value that the library should have checked or cleaned.
+
+    Raises:
+        UsageError: one of them cannot be imported here.
+    """
+    own = (required(project, module, name) for name in names)
+    return (ValueError, TypeError, LookupError, *own)
+
+
 def offered(project: str, module: str, name: str) -> Any:
     """Return `name` of `module`, or what refuses every use where the installed release has it not.
 

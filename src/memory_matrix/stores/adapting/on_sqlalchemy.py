@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from memory_matrix.stores.adapting.on_postgres import connect_timeout
+from memory_matrix.stores.adapting.requiring import refusals, required
 from memory_matrix.stores.protocol import StoreEnv
-from memory_matrix.stores.requiring import required
 
 _SETTING = re.compile(r"-c\s*([\w.]+)=(\S*)")
 _REFUSALS = ("OperationalError", "InterfaceError", "TimeoutError")
@@ -16,14 +17,17 @@ _REFUSALS = ("OperationalError", "InterfaceError", "TimeoutError")
 
 
 class SqlAlchemy:
-    """What an adapter needs of SQLAlchemy, which the PyPI project `project` brings."""
+    """What an adapter needs of SQLAlchemy, which the PyPI project `project` brings.
 
-    def __init__(self, project: str) -> None:
+    `more` are names of more of its errors by which the library refuses.
+    """
+
+    def __init__(self, project: str, *more: str) -> None:
         self.text = required(project, "sqlalchemy", "text")
         self._url = required(project, "sqlalchemy.engine", "make_url")
         self._error = required(project, "sqlalchemy.exc", "DBAPIError")
-        own = (required(project, "sqlalchemy.exc", error) for error in _REFUSALS)
-        self.refusals = (ValueError, TypeError, LookupError, ConnectionError, *own)
+        own = refusals(project, "sqlalchemy.exc", *_REFUSALS, *more)
+        self.refusals = (ConnectionError, *own)
 
     def on_asyncpg(self, env: StoreEnv) -> tuple[Any, dict[str, Any]]:
         """Return the URL of `env` for asyncpg, and what an engine takes besides."""
@@ -38,7 +42,7 @@ class SqlAlchemy:
     def on_psycopg(self, env: StoreEnv, driver: str = "psycopg") -> tuple[Any, dict[str, Any]]:
         """Return the URL of `env` for psycopg, or psycopg2, and what an engine takes besides."""
         url = self._url(env.postgres_dsn).set(drivername=f"postgresql+{driver}")
-        return url, _pool(env, {"connect_timeout": max(2, round(env.wait))})
+        return url, _pool(env, {"connect_timeout": connect_timeout(env)})
 
     @contextmanager
     def ending(self) -> Iterator[None]:
@@ -53,6 +57,36 @@ class SqlAlchemy:
             if error.connection_invalidated:
                 raise ConnectionError(str(error.orig)) from error
             raise
+
+
+class OnEngine:
+    """An adapter for a library whose caller has an engine."""
+
+    _sqlalchemy: SqlAlchemy
+
+    def client_works(self, client: Any) -> bool:
+        """Return whether the engine answers."""
+        with client.connect() as connection:
+            return bool(connection.scalar(self._sqlalchemy.text("SELECT true")))
+
+    def close_client(self, client: Any) -> None:
+        """Close the engine's connections."""
+        client.dispose()
+
+
+class OnAsyncEngine:
+    """The same for an engine whose calls are awaited."""
+
+    _sqlalchemy: SqlAlchemy
+
+    async def client_works(self, client: Any) -> bool:
+        """Return whether the engine answers."""
+        async with client.connect() as connection:
+            return bool(await connection.scalar(self._sqlalchemy.text("SELECT true")))
+
+    async def close_client(self, client: Any) -> None:
+        """Close the engine's connections."""
+        await client.dispose()
 
 
 def _pool(env: StoreEnv, connecting: dict[str, Any]) -> dict[str, Any]:
