@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 from memory_matrix.stores.protocol import Compare, Message, Record, Scope
@@ -38,6 +39,7 @@ class Mood(enum.Enum):
     """A member of an enum, as applications keep them in metadata."""
 
     CALM = "calm"
+    CALMER = "calmer"
 
 
 KINDS: Mapping[str, Sequence[Any]] = {
@@ -52,6 +54,22 @@ KINDS: Mapping[str, Sequence[Any]] = {
     "tuple": ((1, "two"), ()),
     "enum": (Mood.CALM,),
 }
+_NOON = dt.datetime(2026, 3, 29, 12, 0, 0, 123456, tzinfo=dt.timezone.utc)
+NAIVE = _NOON.replace(tzinfo=None)
+ALIKE: Mapping[str, Sequence[Any]] = {
+    "datetime": (
+        _NOON,
+        _NOON + dt.timedelta(microseconds=1),
+        _NOON.replace(tzinfo=dt.timezone(dt.timedelta(hours=5, minutes=30))),
+    ),
+    "uuid": (uuid.UUID("12345678-1234-5678-1234-567812345679"),),
+    "decimal": (Decimal("0.1000000000000000000001"), Decimal(1000000000000000000000000000001)),
+    "bytes": (b"\x00", b"\x00\xfe"),
+    "set": ({"other"},),
+    "tuple": ((1, "three"), ("1", "two")),
+    "enum": (Mood.CALMER,),
+}
+"""Values that differ, from each other and from those above, in what a text easily leaves out."""
 PLAIN: Mapping[str, type] = {"tuple": list, "set": list, "enum": str}
 """What is next to a kind in JSON; the other kinds have nothing but text."""
 
@@ -360,7 +378,14 @@ def _kinds_are_as_declared(memory: Memory, *kinds: str) -> None:
     """Fail unless values of these kinds are kept, become text or something plain, or are refused."""
     answers = {kind: memory.policy.value_kinds[kind] for kind in kinds}
     refused = [value for kind in kinds if answers[kind] == "refuse" for value in KINDS[kind]]
-    taken = [(kind, value) for kind in kinds if answers[kind] != "refuse" for value in KINDS[kind]]
+    taken = [
+        (kind, value)
+        for kind in kinds
+        if answers[kind] != "refuse"
+        for value in (*KINDS[kind], *ALIKE[kind])
+    ]
+    if answers.get("datetime") in {"text", "plain"} and _takes_naive(memory):
+        taken.append(("datetime", NAIVE))
     seen: list[dict[str, Any]] = [{} for _ in taken]
     for way in ways(memory, "metadata") if refused else []:
         are_refused(way, [_holding(value) for value in refused], "metadata with such a value")
@@ -369,6 +394,30 @@ def _kinds_are_as_declared(memory: Memory, *kinds: str) -> None:
         _are_kept_as_declared(way, taken, seen)
     for (_, value), by_call in zip(taken, seen, strict=True):
         _all_alike(f"{value!r}", by_call)
+    _tell_apart(memory, taken, [next(iter(each.values())) for each in seen])
+
+
+def _takes_naive(memory: Memory) -> bool:
+    """Return whether metadata may have a time without a zone, which a store may refuse."""
+    way = ways(memory, "metadata")[0]
+    attempt = memory.attempt(partial(way.write, [_holding(NAIVE)]))
+    return not attempt.refused or memory.policy.naive_time != "refuse"
+
+
+def _tell_apart(memory: Memory, taken: Sequence[tuple[str, Any]], kept: Sequence[Any]) -> None:
+    """Fail if two different values of one kind have become one."""
+    for (left, left_kept), (right, right_kept) in combinations(zip(taken, kept, strict=True), 2):
+        if left[0] == right[0] and left[1] != right[1] and not _is_one_time(memory, left, right):
+            expect.true(
+                not expect.same(left_kept, right_kept),
+                f"{left[1]!r} and {right[1]!r}: expected what tells them apart, got "
+                f"{expect.shown(left_kept)} for both",
+            )
+
+
+def _is_one_time(memory: Memory, *values: tuple[str, Any]) -> bool:
+    """Return whether two values are one where a time without a zone is one in UTC."""
+    return memory.policy.naive_time == "utc" and {value for _, value in values} == {_NOON, NAIVE}
 
 
 def _holding(value: Any) -> Content:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -174,6 +177,63 @@ class EachCallItsOwn(of_writes(RedisAdapter, metadata=leaves(_as_text))):
     def put(self, store: Any, scope: Any, record: Record, **options: Any) -> None:
         metadata = leaves(lambda value: value if _kept(value) else repr(value))(record.metadata)
         super().put(store, scope, replace(record, metadata=metadata), **options)
+
+
+def _shortening(kind: str, shorten: Callable[[Any], Any]) -> type[Any]:
+    """Return a store that writes values of a kind as text by `shorten`, and says so."""
+
+    class Shortens(of_writes(RedisAdapter, metadata=leaves(shorten))):
+        policy = replace(RedisAdapter.policy, value_kinds={kind: "text"})
+
+    return Shortens
+
+
+@mutant("meta_datetime_uuid_decimal_bytes")
+class DatetimesLoseTheirZone(
+    _shortening(
+        "datetime",
+        lambda value: (
+            value.strftime("%Y-%m-%d %H:%M:%S.%f") if isinstance(value, dt.datetime) else value
+        ),
+    )
+):
+    """Writes the wall clock's time."""
+
+
+@mutant("meta_datetime_uuid_decimal_bytes")
+class DatetimesLoseMicroseconds(
+    _shortening(
+        "datetime",
+        lambda value: (
+            value.isoformat(timespec="milliseconds") if isinstance(value, dt.datetime) else value
+        ),
+    )
+):
+    """Writes times in milliseconds."""
+
+
+@mutant("meta_datetime_uuid_decimal_bytes")
+class DecimalsAreDoubles(
+    _shortening("decimal", lambda value: str(float(value)) if isinstance(value, Decimal) else value)
+):
+    """Writes what a double has of a number."""
+
+
+@mutant("meta_datetime_uuid_decimal_bytes")
+class UuidsAreCut(
+    _shortening("uuid", lambda value: str(value)[:8] if isinstance(value, uuid.UUID) else value)
+):
+    """Writes the first part."""
+
+
+@mutant("meta_datetime_uuid_decimal_bytes")
+class BytesAreAscii(
+    _shortening(
+        "bytes",
+        lambda value: value.decode("ascii", "ignore") if isinstance(value, bytes) else value,
+    )
+):
+    """Writes what is ASCII."""
 
 
 @mutant("meta_key_with_dot_quote_space")
