@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from memory_matrix.stores.policy import default_limit_of
@@ -22,6 +24,7 @@ from memory_matrix.suite.sessions import (
 GROUP = "C"
 
 SCOPE = Scope()
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+")
 NOON = dt.datetime(2030, 1, 1, 12, tzinfo=dt.timezone.utc)
 
 
@@ -212,7 +215,7 @@ def test_history_over_1000(memory: Memory) -> None:
 
 
 def test_corrupt_record_skipped_not_counted(memory: Memory) -> None:
-    """With one unreadable record limit=n still gives n readable ones, or an error, as declared."""
+    """With one unreadable record limit=n still gives n readable ones, or an error that names it, as declared."""
     memory.require("corrupt")
     texts = numbered("corrupt", 5)
     memory.say(SCOPE, *texts)
@@ -220,7 +223,8 @@ def test_corrupt_record_skipped_not_counted(memory: Memory) -> None:
     readable = texts[:3] + texts[4:]
     has_limit = memory.offers("read", "limit")
     if memory.policy.corrupt == "raise":
-        memory.refused("reading an unreadable record", lambda: memory.texts(SCOPE))
+        refusal = memory.refused("reading an unreadable record", lambda: memory.texts(SCOPE))
+        _names_it(memory, refusal, texts)
         if has_limit:
             memory.refused("reading two of them", lambda: memory.texts(SCOPE, limit=2))
     else:
@@ -237,6 +241,27 @@ def _expect_as_many_as_declared(memory: Memory, got: list[str], texts: list[str]
     cut = texts if most is None else texts[max(0, len(texts) - most) :]
     if isinstance(memory.policy.default_limit, Mapping) or got != texts:
         expect.equal("the texts read", got, cut)
+
+
+def _names_it(memory: Memory, refusal: Exception, texts: Sequence[str]) -> None:
+    """Fail if what was raised for an unreadable record is just what is raised for another one."""
+    elsewhere = replace(SCOPE, session="elsewhere")
+    memory.say(elsewhere, *texts)
+    memory.corrupt(elsewhere, 1)
+    other = memory.refused("reading another unreadable record", lambda: memory.texts(elsewhere))
+    expect.true(
+        _said(refusal) != _said(other),
+        "the error for an unreadable record: expected one that names it, got for records of two "
+        f"sessions the same, {type(refusal).__name__}: {expect.shown(str(refusal))}",
+    )
+
+
+def _said(error: BaseException | None) -> list[str]:
+    """Return what an error and those that it came from say, without addresses in memory."""
+    if error is None:
+        return []
+    context = None if error.__suppress_context__ else error.__context__
+    return [_ADDRESS.sub("", str(error)), *_said(error.__cause__ or context)]
 
 
 def _at(minutes: int) -> dt.datetime:

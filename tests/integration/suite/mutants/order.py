@@ -245,5 +245,16 @@ class CorruptIsEmpty(RedisAdapter):
             return []
 
 
+@mutant("corrupt_record_skipped_not_counted")
+class SaysNotWhichIsCorrupt(RedisAdapter):
+    """Says of a history that it cannot be read, and not what of which."""
+
+    def read(self, store: Any, scope: Scope, **options: Any) -> list[Message]:
+        try:
+            return super().read(store, scope, **options)
+        except CorruptError:
+            raise CorruptError("Something went wrong.") from None
+
+
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode()).digest()
