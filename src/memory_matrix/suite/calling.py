@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 from memory_matrix.suite.outcomes import CaseFailed
@@ -111,16 +114,24 @@ def together(calls: Sequence[Callable[[], T]], *, workers: int | None = None) ->
     """
     count = min(workers or len(calls), len(calls))
     barrier = threading.Barrier(count) if count == len(calls) else None
+    futures: list[Future[T]] = [Future() for _ in calls]
+    waiting = deque(zip(futures, calls, strict=True))
 
-    def run(call: Callable[[], T]) -> T:
+    def at_once(call: Callable[[], T]) -> T:
         if barrier is not None:
             barrier.wait(LONGEST)
         return call()
 
-    pool = ThreadPoolExecutor(count, thread_name_prefix="memory-suite")
-    futures = [pool.submit(run, call) for call in calls]
+    def work() -> None:
+        with suppress(IndexError):  # there are no more
+            while True:
+                future, call = waiting.popleft()
+                _settle(future, partial(at_once, call))
+
+    for _ in range(count):
+        _in_background(work)
     _, late = wait(futures, LONGEST)
-    pool.shutdown(wait=not late, cancel_futures=True)
+    waiting.clear()
     if late:
         raise CaseFailed(
             f"{len(late)} of {len(calls)} calls did not come back within {LONGEST:g} s"
@@ -135,20 +146,25 @@ def within(seconds: float, what: str, call: Callable[[], T]) -> T:
         CaseFailed: it does not come back in time.
     """
     future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
-            future.set_exception(error)
-
-    threading.Thread(target=run, daemon=True).start()
+    _in_background(partial(_settle, future, call))
     try:
         return future.result(seconds)
     except FutureTimeout:
         if future.done():
             raise
         raise CaseFailed(f"{what} did not come back within {seconds:g} s") from None
+
+
+def _in_background(work: Callable[[], object]) -> None:
+    """Run `work` in a thread that nobody waits for at the end of the process: it may never come back."""
+    threading.Thread(target=work, name="memory-suite", daemon=True).start()
+
+
+def _settle(future: Future[T], call: Callable[[], T]) -> None:
+    try:
+        future.set_result(call())
+    except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
+        future.set_exception(error)
 
 
 def _ended(future: Future[T]) -> Done[T]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from memory_matrix.suite.calling import Caller, within
+from memory_matrix.suite.calling import Caller, together, within
 from memory_matrix.suite.outcomes import CaseFailed
 
 
@@ -33,6 +35,50 @@ def test_what_a_call_raises_passes_through(error: BaseException) -> None:
         within(60, "the call", call)
 
     assert raised.value is error
+
+
+def test_calls_made_together_give_how_each_ended_in_their_order() -> None:
+    barrier = threading.Barrier(3)
+    error = KeyError("key")
+
+    def fail() -> int:
+        barrier.wait(60)
+        raise error
+
+    done = together([barrier.wait, fail, barrier.wait])
+
+    assert [each.error for each in done] == [None, error, None]
+    assert {done[0].result(), done[2].result()} <= {0, 1, 2}
+
+
+def test_no_more_calls_are_made_at_a_time_than_there_are_workers() -> None:
+    working = threading.Semaphore(2)
+
+    def work() -> bool:
+        free = working.acquire(blocking=False)
+        threading.Event().wait(0.001)
+        working.release()
+        return free
+
+    assert all(each.result() for each in together([work] * 20, workers=2))
+
+
+def test_calls_that_hang_fail_the_case_and_do_not_hold_up_the_end_of_the_process() -> None:
+    code = """if True:
+        import threading
+        from memory_matrix.suite import calling
+
+        calling.LONGEST = 0.05
+        try:
+            calling.together([threading.Event().wait, int])
+        except calling.CaseFailed as error:
+            print(error)
+        """
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+
+    assert ended.stdout == "1 of 2 calls did not come back within 0.05 s\n"
 
 
 def test_closing_a_caller_lets_pending_calls_give_back_what_they_hold() -> None:
