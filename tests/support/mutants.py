@@ -69,12 +69,16 @@ def try_case(
     worker: Worker, adapter: Any, case: str, serializer: str | None = None
 ) -> Exception | None:
     """Run one case on an adapter; return what it raised."""
+    return run_case(_cases()[case], worker, parameter_of(worker, adapter, serializer))
+
+
+def parameter_of(worker: Worker, adapter: Any, serializer: str | None = None) -> StoreParameter:
+    """Return an adapter, on the first servers that the worker has for it."""
     made = isinstance(adapter, type)
     source = f"{adapter.__module__}:{adapter.__qualname__}" if made else "tests:mutant"
     store = replace(check(adapter() if made else adapter, source), root=_TESTS if made else None)
     chosen = {kind: worker.options.sources(kind)[0] for kind in KINDS if kind in store.needs}
-    parameter = StoreParameter(store, chosen, tuple(chosen), serializer)
-    return run_case(_cases()[case], worker, parameter)
+    return StoreParameter(store, chosen, tuple(chosen), serializer)
 
 
 def _cases() -> Mapping[str, Callable[[Memory], None]]:

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed
 
+_MOST = 3
+"""Errors of the log that are quoted."""
+
 
 def advice(memory: Memory, error: BaseException) -> str:
     """Return sentences to follow that of `error`, with which a case failed; empty if there are none."""
-    return " ".join(filter(None, (_unknown(memory, error), _judged(memory))))
+    return " ".join(filter(None, (_unknown(memory, error), _logged(memory), _judged(memory))))
 
 
 def _unknown(memory: Memory, error: BaseException) -> str:
@@ -22,6 +25,12 @@ def _unknown(memory: Memory, error: BaseException) -> str:
         f"The store's callers do not know this error: raise one that they know ({known}), or add it "
         "to the adapter's `refusals`."
     )
+
+
+def _logged(memory: Memory) -> str:
+    """Quote the last errors that the store wrote to the log: they may be the cause."""
+    said = [*dict.fromkeys(memory.logged)][-_MOST:]
+    return f"The store logged: {'; '.join(said)}." if said else ""
 
 
 def _judged(memory: Memory) -> str:

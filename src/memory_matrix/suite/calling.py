@@ -77,6 +77,13 @@ class Caller:
         future: Future[list[str]] = asyncio.run_coroutine_threadsafe(_tasks(), self.loop)
         return future.result(LONGEST)
 
+    def left(self, seconds: float) -> list[str]:
+        """Return the tasks on the loop that do not end within `seconds`."""
+        if self.loop is None:
+            return []
+        future = asyncio.run_coroutine_threadsafe(_tasks_after(seconds), self.loop)
+        return future.result(LONGEST)
+
     def close(self) -> None:
         """End what still runs on the loop, the loop and its thread."""
         if self.loop is not None and self._thread is not None:
@@ -89,6 +96,13 @@ class Caller:
 
 async def _tasks() -> list[str]:
     return [repr(task) for task in _other_tasks()]
+
+
+async def _tasks_after(seconds: float) -> list[str]:
+    tasks = _other_tasks()
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)
+    return await _tasks()
 
 
 async def _cancel_tasks() -> None:

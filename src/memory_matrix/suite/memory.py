@@ -28,6 +28,8 @@ from memory_matrix.stores.protocol import (
 from memory_matrix.suite.calling import Caller, Done, together
 from memory_matrix.suite.embedding import as_text
 from memory_matrix.suite.faults import FaultyServer
+from memory_matrix.suite.leftovers import MOMENT
+from memory_matrix.suite.logs import of_this_call
 from memory_matrix.suite.outcomes import CaseFailed, CaseSkipped, HarnessError, NotOffered
 from memory_matrix.suite.proxies import Proxy, targets_of, through
 from memory_matrix.suite.site import Site, close_own, env_changes, env_of, new_site, own_server
@@ -39,6 +41,10 @@ _OF_RECORDS = (
     *("list_records", "search"),
 )
 
+_READING = (
+    *("read", "pop", "count", "list_sessions", "get", "list_records", "list_namespaces", "search"),
+    "get_state",
+)
 _MORE_THAN_ANY = 100_000
 """More entries than any case writes."""
 
@@ -80,7 +86,10 @@ class Memory:
         self._client = client
         self._caller = caller or Caller(is_async=store.is_async)
         self._owns_caller = caller is None
+        self.logged: Sequence[str] = ()
+        """The errors that were written to the log since the case began."""
         self._others = ExitStack()
+        self._company: list[Memory] = []
         self._opened: list[Any] = []
         self._closed = False
         self._clean_closing = True
@@ -127,8 +136,7 @@ class Memory:
         other = Memory(self.tested, env, self.site, client=client, caller=caller)
         if not self._clean_closing:
             other.expect_broken()
-        self._others.callback(other.finish)
-        return other
+        return self._accompanied_by(other)
 
     def next_door(self) -> Memory:
         """Return a store object in another schema, or another database, of the same Postgres."""
@@ -137,8 +145,7 @@ class Memory:
         env = env_of(site, **_kept(self.env), prefix=self.env.prefix)
         other = Memory(self.tested, env, site)
         self._others.callback(site.close)
-        self._others.callback(other.finish)
-        return other
+        return self._accompanied_by(other)
 
     def twin(self) -> Memory:
         """Return a store object of the adapter's twin (async for plain, plain for async) on the same env."""
@@ -148,9 +155,7 @@ class Memory:
 
         twin = self.adapter.twin
         checked = check(twin() if isinstance(twin, type) else twin, f"{self.tested.source} (twin)")
-        other = Memory(checked, self.env, self.site)
-        self._others.callback(other.finish)
-        return other
+        return self._accompanied_by(Memory(checked, self.env, self.site))
 
     def on_own_server(
         self,
@@ -172,8 +177,7 @@ class Memory:
         settled = env_of(site, **{**_kept(self.env), **env_changes(server, topology), **changes})
         other = Memory(self.tested, settled, site)
         other.expect_broken()
-        self._others.callback(other.finish)
-        return other, server
+        return self._accompanied_by(other), server
 
     def behind_proxy(self, **changes: Any) -> tuple[Memory, Proxy]:
         """Return a second store object that reaches the servers through a proxy, and that proxy.
@@ -500,7 +504,14 @@ class Memory:
             given = options  # there, None is a value
         if name in _OF_RECORDS:
             arguments = (_without_namespace(arguments[0], self.tested.policy), *arguments[1:])
-        return self._call(getattr(self.adapter, name), self.store, *arguments, **given)
+        store = self.store
+        with of_this_call() as logged:
+            answer = self._call(getattr(self.adapter, name), store, *arguments, **given)
+        if logged and name in _READING and _is_empty(answer):
+            raise CaseFailed(
+                f"{name} logged an error and gave an empty answer, {answer!r}: {logged[0]}"
+            )
+        return answer
 
     def submit(self, name: str, *arguments: Any, **options: Any) -> Any:
         """Start a call of an async store, and return a future that can be cancelled."""
@@ -534,6 +545,11 @@ class Memory:
         """Say that the store may well fail to close: the case took its server away."""
         self._clean_closing = False
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether the case took its server away from this store object, or from another one."""
+        return not self._clean_closing or any(each.disturbed for each in self._company)
+
     def finish(self) -> None:
         """Close all that the case opened, and check what it leaves behind.
 
@@ -547,6 +563,7 @@ class Memory:
             problems.append(str(error))
         problems += self._close_all()
         if self._owns_caller:
+            problems += self._tasks_left()
             self._caller.close()
         if problems and self._clean_closing:
             raise CaseFailed("; ".join(problems))
@@ -562,6 +579,17 @@ class Memory:
             except Exception as error:  # noqa: BLE001 - whatever the store raises is the finding
                 problems.append(f"closing the store raised {type(error).__name__}: {error}")
         return problems
+
+    def _tasks_left(self) -> list[str]:
+        if not self._opened or self.disturbed or not self.offers("close"):
+            return []
+        left = self._caller.left(MOMENT)
+        return [f"{len(left)} tasks are left after the store was closed: {left[0]}"] if left else []
+
+    def _accompanied_by(self, other: Memory) -> Memory:
+        self._company.append(other)
+        self._others.callback(other.finish)
+        return other
 
     def _closing(self, close: Callable[..., Any], *arguments: Any) -> None:
         with contextlib.suppress(Exception):
@@ -603,6 +631,13 @@ class _Asked:
         answer = getattr(self._policy, name)
         self._names[name] = None
         return answer
+
+
+def _is_empty(answer: Any) -> bool:
+    """Return whether a call that reads gave nothing, in whatever form adapters give that."""
+    if isinstance(answer, tuple) and len(answer) == 2:
+        answer = answer[0]
+    return not (answer.items if isinstance(answer, Page) else answer)
 
 
 def _kept(env: StoreEnv) -> dict[str, Any]:

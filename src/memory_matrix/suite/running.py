@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from memory_matrix.errors import MemoryMatrixError
 from memory_matrix.isolation.redis import Place
 from memory_matrix.servers.client import ServerError
-from memory_matrix.stores.protocol import Codec
+from memory_matrix.stores.protocol import Codec, Scope
+from memory_matrix.suite.leftovers import Threads
+from memory_matrix.suite.logs import listening
 from memory_matrix.suite.memory import Memory
+from memory_matrix.suite.offered import fill, seen
 from memory_matrix.suite.options import Kind
 from memory_matrix.suite.outcomes import (
     CaseFailed,
@@ -42,17 +45,37 @@ def opened(worker: Worker, parameter: StoreParameter) -> Iterator[Memory]:
     except ServerError as error:
         raise HarnessError(str(error)) from error
     codec = None if parameter.serializer is None else load_codec(parameter.serializer)
+    threads = Threads()
     memory = Memory(store, env_of(site, serializer=parameter.serializer, codec=codec), site)
     try:
-        yield memory
-    finally:
-        try:
+        with listening() as memory.logged:
+            try:
+                yield memory
+            except BaseException:
+                with suppress(CaseFailed):  # what went wrong first is the finding
+                    memory.finish()
+                raise
             memory.finish()
-        finally:
-            site.close()
-            outside = _leave(facilities, site)
+            _expect_no_threads(memory, threads)
+    finally:
+        site.close()
+        outside = _leave(facilities, site)
     if outside and store.policy.key_prefix == "yes":
         raise CaseFailed(f"keys outside the store's prefix were left: {', '.join(outside[:5])}")
+
+
+def _expect_no_threads(memory: Memory, threads: Threads) -> None:
+    """Fail if the store objects of a case, which are closed, have left threads; and so does one more."""
+    if memory.disturbed or not memory.offers("close") or not threads.left():
+        return
+    again = Threads()  # what a library starts once in a process is no leak
+    another = Memory(memory.tested, memory.env, memory.site)
+    with suppress(Exception):
+        fill(another, Scope())
+        seen(another, Scope())
+    another.finish()
+    if left := again.left():
+        raise CaseFailed(f"threads are left after the store was closed: {', '.join(left)}")
 
 
 def run_case(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Sequence
@@ -210,3 +211,26 @@ class SharesItsAnswer(RedisAdapter):
         time.sleep(0.005)
         found: list[Message] = store.answer
         return found
+
+
+@mutant("async_gather_200")
+class LeavesTasks(AsyncRedisAdapter):
+    """Starts a task for each append, which nobody waits for."""
+
+    def __init__(self) -> None:
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def append(
+        self, store: Any, scope: Scope, messages: Sequence[Message], **options: Any
+    ) -> None:
+        self.tasks.append(asyncio.create_task(asyncio.sleep(300)))
+        await super().append(store, scope, messages, **options)
+
+
+@mutant("thread_shared_object")
+class LeavesThreads(RedisAdapter):
+    """Starts a thread for each store object, which nothing ends."""
+
+    def open(self, env: StoreEnv) -> Any:
+        threading.Thread(target=time.sleep, args=(60,), daemon=True, name="left-over").start()
+        return super().open(env)

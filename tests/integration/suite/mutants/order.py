@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -258,3 +259,14 @@ class SaysNotWhichIsCorrupt(RedisAdapter):
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode()).digest()
+
+
+@mutant("order_delete_only_message")
+class LogsInsteadOfRaising(RedisAdapter):
+    """Writes to its log that it found nothing, and gives nothing."""
+
+    def read(self, store: Any, scope: Scope, **options: Any) -> list[Message]:
+        found: list[Message] = super().read(store, scope, **options)
+        if not found:
+            logging.getLogger("a-store").error("no messages of %s", scope.session)
+        return found
