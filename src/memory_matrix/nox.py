@@ -191,7 +191,7 @@ class _Runs:
         try:
             command = suite_command(self.offered, cells, REPORTS, session.posargs)
         except UsageError as error:
-            session.error(str(error))
+            session.error(str(error).rstrip("."))
         if command is None:
             session.skip("--select leaves nothing of it")
         return command

@@ -24,6 +24,9 @@ Style = Literal["bars", "lines", "groups", "nothing"]
 EVERY = 5.0
 """Seconds between two lines of one phase in a group."""
 
+RARELY = 30.0
+"""Seconds between two lines of one phase where they stay in sight."""
+
 _Advance = Callable[[str, int], None]
 
 _FINAL = frozenset({"ready", "cached", "unavailable"})
@@ -42,6 +45,11 @@ class Progress:
         if text not in self._noted:
             self._noted.add(text)
             print(f"note: {text}", file=self._stream)
+
+    def say(self, text: str) -> None:
+        """Tell what is worth a line between two phases."""
+        if self._style != "nothing":
+            print(text, file=self._stream)
 
     @contextmanager
     def phase(self, name: str, total: int | None) -> Iterator[Step]:
@@ -84,6 +92,8 @@ class Progress:
         elif self._style == "groups":
             with _group(group or name, total, self._stream) as advance:
                 yield advance
+        elif self._style == "lines":
+            yield _rarely(name, total, self._stream)
         else:
             yield lambda _doing, _done: None
 
@@ -122,6 +132,24 @@ class Progress:
             print(f"{name}: {text} ({time.monotonic() - started:.1f} s)", file=self._stream)
 
 
+def _rarely(name: str, total: int | None, stream: TextIO) -> _Advance:
+    """Say how far a long phase is."""
+    last = time.monotonic()
+
+    def advance(_: str, done: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= RARELY:
+            last = now
+            print(f"{name}: {_count(done, total)}", file=stream)
+
+    return advance
+
+
+def _count(done: int, total: int | None) -> str:
+    return f"{done:,} of {total:,}" if total else f"{done:,}"
+
+
 @contextmanager
 def _group(name: str, total: int | None, stream: TextIO) -> Iterator[_Advance]:
     """Fold away what is done and, now and then, how far it is; without a line there is no group."""
@@ -141,8 +169,7 @@ def _group(name: str, total: int | None, stream: TextIO) -> Iterator[_Advance]:
         if not opened:
             issue(group(name), stream)
             opened = True
-        count = f"{done:,} of {total:,}" if total else f"{done:,}"
-        print(visible(doing) or count, file=stream)
+        print(visible(doing) or _count(done, total), file=stream)
 
     try:
         yield advance

@@ -43,6 +43,25 @@ def test_a_phase_of_one_step_and_one_without_steps_read_well(stream: io.StringIO
     assert lines(stream) == ["Storing: 1 step (TIME)", "Starting servers: done (TIME)"]
 
 
+def test_a_long_phase_says_now_and_then_how_far_it_is(
+    stream: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "RARELY", 0.0)
+
+    with Progress("lines", stream).phase("Testing", 1200) as step:
+        step("")
+        step("")
+
+    assert lines(stream)[:2] == ["Testing: 1 of 1,200", "Testing: 2 of 1,200"]
+
+
+def test_a_line_between_phases_is_not_said_when_quiet(stream: io.StringIO) -> None:
+    for style in ("lines", "bars", "groups", "nothing"):
+        Progress(style, stream).say("Order of cases: --seed 7")
+
+    assert lines(stream) == ["Order of cases: --seed 7"] * 3
+
+
 def test_environments_are_counted_by_how_they_were_had(stream: io.StringIO) -> None:
     progress = Progress("lines", stream)
 

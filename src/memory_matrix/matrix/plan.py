@@ -201,7 +201,8 @@ def _suite_work(suite: PlannedSuite) -> str:
     covered = f"{found.covered} of {found.pairs} value pairs covered"
     work = f"{len(found.processes)} processes, {len(found.cells)} cells"
     rest = f"; stores not counted: {len(suite.unknown)}" if suite.unknown else ""
-    return f"{suite.strategy}, {covered}, {work}{rest}"
+    counted = "" if suite.unknown and not found.cells else f", {covered}, {work}"
+    return f"{suite.strategy}{counted}{rest}"
 
 
 def _section(

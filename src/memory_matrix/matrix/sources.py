@@ -32,6 +32,7 @@ _IMAGE = re.compile(
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?"
     r"(?:@sha256:(?P<digest>[0-9a-f]{64}))?"
 )
+_VERY_LIKE = 0.8
 _SAME_NAME = "pgvector"
 """An image whose tags say all that its name does: `pg17`."""
 
@@ -62,6 +63,8 @@ def problems(kind: ServerKind, text: str, root: Path) -> Iterator[str]:
             f"{show(text)} is no server; it must be image:NAME:TAG, wheel:PROJECT==VERSION, bin:PATH "
             f"or a URL.{did_you_mean(text.partition(':')[0], _PREFIXES)}"
         )
+    elif value == text and (meant := did_you_mean(text.partition(":")[0], _PREFIXES, _VERY_LIKE)):
+        yield f"{show(text)} may be a slip; write image:{text} if it is an image.{meant}"
 
 
 def sources(lists: Mapping[ServerKind, Iterable[str]], root: Path) -> tuple[ServerSource, ...]:

@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed
 
+_OF_ONE_LOOP = (
+    "The store holds what belongs to one event loop, and was called from another: let it make its own for "
+    'each loop, or declare `loops = "one"` and `threads = "refuse"` and have it raise an error that its '
+    "callers know."
+)
 _MOST = 3
 """Errors of the log that are quoted."""
 
 
 def advice(memory: Memory, error: BaseException) -> str:
     """Return sentences to follow that of `error`, with which a case failed; empty if there are none."""
-    return " ".join(filter(None, (_unknown(memory, error), _logged(memory), _judged(memory))))
+    said = (_unknown(memory, error), _logged(memory), _elsewhere(memory), _judged(memory))
+    return " ".join(filter(None, said))
 
 
 def _unknown(memory: Memory, error: BaseException) -> str:
     """Say so where the store's callers do not know an error that the store raised."""
     if isinstance(error, (CaseFailed, *memory.refusals)):
         return ""
+    if isinstance(error, RuntimeError) and "loop" in str(error).lower():
+        return _OF_ONE_LOOP
     known = ", ".join(map(_name, memory.refusals))
     return (
         f"The store's callers do not know this error: raise one that they know ({known}), or add it "
         "to the adapter's `refusals`."
+    )
+
+
+def _elsewhere(memory: Memory) -> str:
+    """Say where the store's tables are if they are not in its schema."""
+    tables: list[str] = []
+    with suppress(Exception):  # the server may be the trouble
+        tables = memory.site.stray_tables()
+    if not tables:
+        return ""
+    return (
+        f"The store has made nothing in its schema, and there is {' and '.join(tables)}: every connection "
+        "has to keep the `options` of the DSN, which name the schema."
     )
 
 

@@ -313,7 +313,7 @@ def scopes_stay_apart(
     """Fail unless the sessions, or the records, of `scopes` are different ones."""
     kind = SessionPlace if part == "conversation" else RecordsPlace
     if memory.tested.part(part):
-        stay_apart([kind(memory, f"the {part} of", scope, scope) for scope in scopes])
+        stay_apart([kind(memory, "the scope", scope, scope) for scope in scopes])
 
 
 def stay_apart(
@@ -398,13 +398,13 @@ def _fill(place: Place, may_refuse: bool) -> bool:
 
 
 def _session_of(memory: Memory, named: Mapping[str, str]) -> Place:
-    return SessionPlace(memory, "the session of", dict(named), _scope(named), few=_mixed(named))
+    return SessionPlace(memory, "the session", dict(named), _scope(named), few=_mixed(named))
 
 
 def _records_of(memory: Memory, ids: Sequence[str], named: Mapping[str, str]) -> Place:
     own = next((each for each in ids[1:] if each in named.values()), ids[0])
     scope, own_first = _scope(named), _first(own, ids)
-    return RecordsPlace(memory, "the records of", dict(named), scope, own_first, few=_mixed(named))
+    return RecordsPlace(memory, "the scope", dict(named), scope, own_first, few=_mixed(named))
 
 
 def _mixed(named: Mapping[str, str]) -> bool:

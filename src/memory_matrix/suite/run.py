@@ -385,7 +385,11 @@ def _started(
                 _look_for_data(info.url, bench)
             return Server(source, info.url, info.version, info.flavour, info.owned)
 
-        return tuple(parallel(bench.runner, len(sources) or 1, start, sources))
+        started = tuple(parallel(bench.runner, len(sources) or 1, start, sources))
+    for each in started:
+        if isinstance(each, UnavailableServer):
+            progress.note(f"{each.source.name} is unavailable: {each.reason}")
+    return started
 
 
 def _look_for_data(url: str, bench: Bench) -> None:
@@ -415,6 +419,7 @@ def _results(
             todo.append(replace(process, cells=kept))
     bench = replace(bench, workers=max(1, options.jobs // max(1, len(todo))))
     total = sum(len(process.cells) for process in todo) * len(bench.cases)
+    progress.say(f"Order of cases: --seed {bench.seed}")
     with progress.phase("Testing", total) as step, _watched(bench, todo, step) as files:
 
         def run(number: int) -> list[SuiteResult]:

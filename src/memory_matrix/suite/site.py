@@ -24,6 +24,16 @@ Topology = Literal["single", "sentinel", "cluster"]
 
 _LONGEST_EXPIRY = 10.0
 """Seconds within which a server has dropped what expires within a millisecond."""
+_STRAYS = """
+SELECT 'public.' || relname FROM pg_class AS found
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = found.oid AND deptype = 'e')
+AND NOT EXISTS (
+    SELECT FROM pg_class AS own JOIN pg_namespace AS space ON space.oid = own.relnamespace
+    WHERE nspname = %s AND own.relkind IN ('r', 'p')
+)
+ORDER BY relname LIMIT 3
+"""
 _SIZES = {b"hash": "HLEN", b"list": "LLEN", b"set": "SCARD", b"zset": "ZCARD", b"stream": "XLEN"}
 """The command that tells how many elements a key of a kind has; others are one."""
 
@@ -107,6 +117,18 @@ class Site:
             (place.application,),
         )
         return int(rows[0][0])
+
+    def stray_tables(self) -> list[str]:
+        """Return tables in the server's common schema, at most three, where the case's own one has none.
+
+        On a server given by URL they may be anybody's: there are none to tell of.
+        """
+        if self.postgres is None or self.own is not None:
+            return []
+        postgres, place = self._postgres()
+        if not postgres.owned:
+            return []
+        return [name for (name,) in postgres.execute(_STRAYS, (place.schema,))]
 
     def redis_keys(self) -> list[str]:
         """Return all Redis keys under the case's prefix, whatever the adapter says of them."""

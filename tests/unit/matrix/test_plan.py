@@ -196,6 +196,7 @@ serializers = ["json", "pickle"]
             'stores = ["a:Store", "memory_matrix.stores:PostgresStore", "a:Other"]',
             "suite: full, 37 of 37 value pairs covered, 18 processes, 36 cells; stores not counted: 2",
         ),
+        ('stores = ["a:Store"]', "suite: full; stores not counted: 1"),
     ],
 )
 def test_the_plan_says_how_much_of_the_matrix_the_suite_covers(

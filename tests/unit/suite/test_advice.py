@@ -78,6 +78,21 @@ def test_an_error_that_callers_do_not_know_says_how_they_would() -> None:
     assert "`refusals`" in said
 
 
+@table(
+    "error",
+    [
+        RuntimeError("Event loop is closed"),
+        RuntimeError("<Lock> is bound to a different event loop"),
+        RuntimeError("Task got Future attached to a different loop"),
+    ],
+)
+def test_an_error_of_a_loop_says_that_the_store_is_of_one_loop(error: Exception) -> None:
+    said = advice(memory(), error)
+
+    assert 'declare `loops = "one"`' in said
+    assert "`refusals`" not in said
+
+
 @pytest.mark.parametrize("error", [ValueError("no"), KeyError("no")])
 def test_an_error_that_callers_know_needs_no_advice(error: Exception) -> None:
     assert not advice(memory(), error)

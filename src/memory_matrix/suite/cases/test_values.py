@@ -8,6 +8,7 @@ import enum
 import math
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from itertools import combinations
@@ -302,9 +303,22 @@ def _numbers_come_back(
             kept = got[0].metadata if got else {}
             for name, number in _numbered(wanted).items():
                 value = kept.get(name)
-                if merges and type(value) in {int, float}:
-                    value = type(number)(value) if value == number else value
+                if merges:
+                    value = _of_the_kind(number, value)
                 expect.equal(f"{number!r} written by {way.name}, read by {reader}", value, number)
+
+
+def _of_the_kind(number: float, value: Any) -> Any:
+    """Return an int for a float, or a float for an int, as the other where it stands for that number.
+
+    An int may be the float's shortest decimal: 1.8e308 has more digits than the store was given.
+    """
+    if type(number) is float and type(value) is int:
+        with suppress(OverflowError):
+            return float(value)
+    if type(number) is int and type(value) is float and value == number:
+        return number
+    return value
 
 
 def _finite(content: Content) -> Content:
