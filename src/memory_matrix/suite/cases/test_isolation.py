@@ -282,6 +282,10 @@ def _operators(wanted: Filter) -> set[str]:
 def _are_there(memory: Memory, scope: Scope, wanted: set[str], when: str) -> None:
     there = [name for name in COLOURS if memory.get(scope, name) is not None]
     expect.contents(f"the records {when}", there, wanted)
+    if memory.offers("search"):
+        found = memory.found(scope, vector(memory) or (), 2 * len(COLOURS))
+        gone = [name for name in found if name not in wanted]
+        expect.true(not gone, f"the records {when}: {gone}, which are gone, are found by search")
 
 
 def _delete_all_is_of_one_scope(memory: Memory) -> None:

@@ -28,7 +28,7 @@ class DeletesFromGetOnly(RedisAdapter):
         return None if (scope, id) in self.deleted else super().get(store, scope, id)
 
 
-@mutant("del_then_get_list_search_count", "del_by_filter_exact")
+@mutant("del_then_get_list_search_count", "del_by_filter_exact", "iso_clear_scope")
 class FindsWhatAFilterDeleted(RedisAdapter):
     """Leaves in the index for searches what a filter deletes."""
 
