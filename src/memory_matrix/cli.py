@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import functools
 import gc
 import io
@@ -159,7 +160,12 @@ def about_defect(error: Exception) -> str:
 
 def _about(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
-    return f"The system does not let it: {where}{error.strerror or error}."
+    advice = ""
+    if error.errno == errno.ENOSPC and not where:
+        import tempfile
+
+        advice = f": make room for temporary files, in {tempfile.gettempdir()}, and for the reports"
+    return f"The system does not let it: {where}{error.strerror or error}{advice}."
 
 
 class _TerminatedError(BaseException):

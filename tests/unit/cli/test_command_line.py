@@ -199,6 +199,11 @@ def test_the_folder_without_a_matrix_file_gets_the_quick_matrix_and_is_told_so(
             4,
             "error: The system does not let it: /x: No space left on device.\n",
         ),
+        (
+            OSError(28, "No space left on device"),
+            4,
+            "error: The system does not let it: No space left on device: make room for temporary files",
+        ),
         (KeyboardInterrupt(), 130, "interrupted; everything it started is stopped.\n"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
