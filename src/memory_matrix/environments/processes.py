@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -12,6 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
+
+from memory_matrix.servers.supervisor import signal_tree
+
+_LOOK = 0.5
+"""Seconds between two looks at whether a child has ended whose own children keep its output open."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -135,22 +142,49 @@ class Running:
             StoppedError: the runner was stopped meanwhile.
         """
         try:
-            stdout, stderr = self._process.communicate(stdin, timeout=timeout)
+            stdout, stderr = self._communicate(stdin, timeout)
         finally:
             self.end()
         if self._runner.stopped:
             raise StoppedError
         return Finished(self._process.returncode, stdout, stderr)
 
+    def _communicate(self, stdin: str, timeout: float | None) -> tuple[str, str]:
+        """Return what it wrote until it ended, also where its own children keep its output open."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        given: str | None = stdin
+        killed = False
+        while True:
+            ended = self._process.poll() is not None
+            left = max(0.0, min(_LOOK, deadline - time.monotonic()))
+            try:
+                return self._process.communicate(given, timeout=left)
+            except subprocess.TimeoutExpired as error:
+                if killed:  # they have left its process group
+                    return _read(error.stdout), _read(error.stderr)
+                if not ended and time.monotonic() >= deadline:
+                    raise
+            given = None
+            if ended:
+                _kill(self._process)
+                killed = True
+
     def end(self) -> None:
         """End it with its descendants."""
         self._runner.end(self._process)
 
 
+def _read(output: bytes | str | None) -> str:
+    """Return the text of what is bytes where it was cut short."""
+    return output.decode(errors="replace") if isinstance(output, bytes) else output or ""
+
+
 def _kill(process: subprocess.Popen[str]) -> None:
+    """Kill a child and what it has started, which may live on when the child has ended."""
     if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+        signal_tree(process.pid, signal.SIGKILL)  # also what has left its process group
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def parallel(

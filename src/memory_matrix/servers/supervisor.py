@@ -112,7 +112,7 @@ class Supervisor:
 
     def _freeze(self, *, freeze: bool) -> None:
         if self._child is not None and self._paused != freeze:
-            _signal_tree(self._child.pid, signal.SIGSTOP if freeze else signal.SIGCONT)
+            signal_tree(self._child.pid, signal.SIGSTOP if freeze else signal.SIGCONT)
             self._paused = freeze
 
     def _run(self, *, commands: list[list[str]], **how: Any) -> None:
@@ -188,10 +188,10 @@ def _end(child: subprocess.Popen[bytes], number: int, patience: float) -> None:
     """End `child` and whatever it started."""
     if child.poll() is None and number != signal.SIGKILL:
         child.send_signal(number)
-        _signal_tree(child.pid, signal.SIGCONT)  # It may be paused.
+        signal_tree(child.pid, signal.SIGCONT)  # It may be paused.
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(patience)
-    killed = _signal_tree(child.pid, signal.SIGKILL) if child.returncode is None else []
+    killed = signal_tree(child.pid, signal.SIGKILL) if child.returncode is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
@@ -212,7 +212,7 @@ def _lives(pid: int) -> bool:
     return False
 
 
-def _signal_tree(root: int, number: int) -> list[int]:
+def signal_tree(root: int, number: int) -> list[int]:
     """Send a signal to `root` and all that it started: those of Postgres have groups of their own."""
     if number != signal.SIGCONT:
         _send(root, signal.SIGSTOP)  # So that it starts no more of them meanwhile.

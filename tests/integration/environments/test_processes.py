@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -39,9 +40,32 @@ def test_a_child_that_takes_too_long_is_ended_with_its_descendants(tmp_path: Pat
     _assert_free(tmp_path)
 
 
-def test_stopping_ends_a_child_with_its_descendants(tmp_path: Path) -> None:
+def test_what_a_child_leaves_behind_is_ended_with_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "started")
-    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {_hold(tmp_path)!r}])"
+    code = f"{_leave(tmp_path)}\nopen({str(tmp_path / 'started')!r}).read(); print('done')"
+
+    assert run(Runner(), code) == "done\n"
+
+    _assert_free(tmp_path)
+
+
+def test_what_has_left_the_session_of_a_child_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "started")
+    code = (
+        f"{_leave(tmp_path, apart=True)}\n"
+        f"open({str(tmp_path / 'started')!r}).read(); print(child.pid)"
+    )
+
+    left = int(run(Runner(), code))
+
+    os.kill(left, signal.SIGKILL)
+    _assert_free(tmp_path)
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["same-session", "own-session"])
+def test_stopping_ends_a_child_with_its_descendants(tmp_path: Path, *, apart: bool) -> None:
+    os.mkfifo(tmp_path / "started")
+    code = f"{_leave(tmp_path, apart=apart)}; child.wait()"
     runner, ended = Runner(), []
 
     def work() -> None:
@@ -93,6 +117,14 @@ def test_an_error_in_one_stops_the_others() -> None:
         parallel(runner, 2, work, [0, 1, 2, 3])
 
     assert runner.stopped
+
+
+def _leave(folder: Path, *, apart: bool = False) -> str:
+    """Return the code of a child that starts another one, which would go on."""
+    return (
+        "import subprocess, sys; child = subprocess.Popen("
+        f"[sys.executable, '-c', {_hold(folder)!r}], start_new_session={apart})"
+    )
 
 
 def _hold(folder: Path) -> str:
