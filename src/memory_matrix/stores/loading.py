@@ -154,11 +154,11 @@ def _module(name: str, root: Path, source: str) -> Any:
         sys.path.insert(0, str(root))
     try:
         return import_source(os.path.realpath(path) if is_file else name)
-    except (Exception, SystemExit) as error:
-        shadows = [each for each in _shadows(KINDS, root) if each.stem in str(error)]
+    except (Exception, SystemExit, GeneratorExit) as error:
+        shadows = [each for each in _shadows(KINDS, root) if each.stem in error_line(error)]
         because = "".join(f" {_in_front(each)}." for each in shadows)
         raise UsageError(
-            f"{source}: {name} cannot be imported: {type(error).__name__}: {_line(error)}.{because}"
+            f"{source}: {name} cannot be imported: {error_line(error)}.{because}"
         ) from error
 
 
@@ -189,7 +189,7 @@ def _attribute(module: Any, name: str, source: str) -> Any:
         except AttributeError:
             raise UsageError(f"{source}: {module.__name__} has no {name!r}.") from None
         except ImportError as error:
-            raise UsageError(f"{source}: it cannot be imported: {_line(error)}.") from error
+            raise UsageError(f"{source}: it cannot be imported: {error_line(error)}.") from error
     return found
 
 
@@ -201,10 +201,8 @@ def _adapter(found: Any, source: str) -> Any:
         return adapter()
     except UsageError as error:  # such as a library that is missing
         raise UsageError(f"{source}: {error}") from error
-    except (Exception, SystemExit) as error:
-        raise UsageError(
-            f"{source}: the adapter cannot be made: {type(error).__name__}: {_line(error)}."
-        ) from error
+    except (Exception, SystemExit, GeneratorExit) as error:
+        raise UsageError(f"{source}: the adapter cannot be made: {error_line(error)}.") from error
 
 
 def _needs(adapter: Any, source: str) -> tuple[str, ...]:
@@ -249,5 +247,11 @@ def _check_refusals(store: StoreUnderTest) -> None:
         )
 
 
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300].rstrip(".")
+def error_line(error: BaseException) -> str:
+    """Return the class and the text of whatever the user's code raised, in one line."""
+    name = type(error).__name__
+    try:
+        text = " ".join(str(error).split())[:300].rstrip(".")
+    except BaseException as second:  # noqa: BLE001 - an error of the user's own class
+        text = f"(its text cannot be had: {type(second).__name__})"
+    return f"{name}: {text}" if text else name

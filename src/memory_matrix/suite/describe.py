@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_matrix.errors import MemoryMatrixError
-from memory_matrix.stores.loading import load_store
+from memory_matrix.stores.loading import error_line, load_store
 
 
 def describe(source: str, root: Path) -> dict[str, Any]:
@@ -22,8 +22,8 @@ def describe(source: str, root: Path) -> dict[str, Any]:
         _ = store.is_async, store.takes_serializer
     except MemoryMatrixError as error:
         return {"source": source, "error": str(error)}
-    except Exception as error:  # noqa: BLE001 - whatever a property of the adapter raises
-        what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    except BaseException as error:  # noqa: BLE001 - whatever a property of the adapter raises, or its module
+        what = error_line(error)
         return {"source": source, "error": f"{source}: the adapter cannot be read: {what}."}
     return {
         "source": source,

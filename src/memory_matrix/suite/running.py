@@ -26,6 +26,8 @@ from memory_matrix.suite.stores import StoreParameter
 from memory_matrix.suite.worker import Worker
 from memory_matrix.worker.modules import Serializer, load_serializer
 
+_LONGEST = 4000
+"""Characters of an error's text that are told."""
 _HARNESS = (HarnessError, ServerError, MemoryMatrixError)
 """Errors that say nothing of the store."""
 
@@ -105,13 +107,14 @@ def reason_of(error: BaseException) -> str:
     """Return one paragraph on why a case did not pass."""
     text = " ".join(_text(error).split())
     plain = isinstance(error, (CaseFailed, NotOffered, CaseSkipped, *_HARNESS))
-    return text if plain else f"{type(error).__module__}.{type(error).__qualname__}: {text}"
+    name = f"{type(error).__module__}.{type(error).__qualname__}"
+    return text if plain else f"{name}: {text}" if text else name
 
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)
-    except Exception as second:  # noqa: BLE001 - an error of the store's own class
+        return str(error)[:_LONGEST]
+    except BaseException as second:  # noqa: BLE001 - an error of the store's own class
         return f"(its text cannot be had: {type(second).__name__})"
 
 

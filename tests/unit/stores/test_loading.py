@@ -133,6 +133,13 @@ def test_a_store_is_named_by_file_or_by_module(folder: Path, source: str, name: 
     assert store.source == f"{source}:{name}"
 
 
+UNTOLD = """
+class Error(Exception):
+    def __str__(self): raise SystemExit(3)
+raise Error
+"""
+
+
 @table(
     ("source", "said"),
     [
@@ -144,12 +151,16 @@ def test_a_store_is_named_by_file_or_by_module(folder: Path, source: str, name: 
         ("loaded_store.py:nothing", "has no 'nothing'"),
         ("broken_store.py:x", "cannot be imported: ZeroDivisionError: division by zero"),
         ("exiting_store.py:x", "cannot be imported: SystemExit"),
+        ("leaving_store.py:x", "cannot be imported: GeneratorExit."),
+        ("untold_store.py:x", "cannot be imported: Error: (its text cannot be had: SystemExit)"),
     ],
 )
 def test_a_store_that_is_not_there_is_one_sentence(folder: Path, source: str, said: str) -> None:
     (folder / "loaded_store.py").write_text(ADAPTER)
     (folder / "broken_store.py").write_text("1 / 0")
     (folder / "exiting_store.py").write_text("raise SystemExit(3)")
+    (folder / "leaving_store.py").write_text("raise GeneratorExit")
+    (folder / "untold_store.py").write_text(UNTOLD)
 
     with pytest.raises(UsageError) as raised:
         load_store(source, folder)

@@ -86,3 +86,11 @@ def test_stores_that_differ_are_not(first: str, second: str, root: Path) -> None
 
 def test_one_that_was_made_with_something_in_it_is_known_by_its_name(root: Path) -> None:
     assert _same(root, "described_app.memory:small", "./described_app/memory.py:small")
+
+
+def test_a_module_that_is_interrupted_is_named(root: Path) -> None:
+    (root / "interrupted.py").write_text("raise KeyboardInterrupt", encoding="utf-8")
+
+    answer = describe("interrupted.py:Store", root)
+
+    assert answer["error"] == "interrupted.py:Store: the adapter cannot be read: KeyboardInterrupt."
