@@ -78,6 +78,8 @@ class _State:
         from memory_matrix.suite.reporting import StoreReports
         from memory_matrix.suite.stores import parameters
 
+        if not self.is_worker:
+            self._own_host()  # before a store's module can change what it goes by
         self.stores = parameters(self.options)
         worker = self._workerinput.get("workerid")
         self._config.pluginmanager.register(StoreReports(self.options, worker))

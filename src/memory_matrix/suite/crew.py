@@ -16,6 +16,8 @@ import multiprocessing
 import os
 import sys
 import tempfile
+import time
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,9 +25,10 @@ from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from memory_matrix.suite.describe import compile_package, describe
+from memory_matrix.suite.kin import adopt_orphans, end_with, kill_descendants
 from memory_matrix.suite.wishes import Question, Wish
 
 _FORKS = sys.platform == "linux"
@@ -40,6 +43,8 @@ _FOR_CASES = (
 _NONE_LEFT = -1
 _LOOK = 0.1
 """Seconds between two looks at whether a process has died whose own children keep its line open."""
+_INTERNAL_ERROR = 3
+"""How pytest ends where it failed itself."""
 _TAIL = 2000
 """Bytes that are kept of what a process said before it died."""
 _HARMLESS = (0, 1, 5)
@@ -51,6 +56,7 @@ class Turns:
 
     def __init__(self, line: Connection) -> None:
         self._line = line
+        self._process = os.getpid()
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Run cases until there are none left."""
@@ -60,6 +66,8 @@ class Turns:
             item = session.items[number]
             # What comes next in this process is not known: it tears down all that it has set up.
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            if os.getpid() != self._process:  # a store has forked, and here is who was to end
+                os._exit(0)
         return True
 
     def _next(self, count: int) -> int:
@@ -71,13 +79,29 @@ class Turns:
         return number
 
 
-def _work(arguments: Sequence[str], line: Connection, others: Sequence[Connection]) -> None:
+def _work(
+    arguments: Sequence[str], line: Connection, others: Sequence[Connection], crew: int
+) -> None:
     """Be one of the crew; ends the process with the status of pytest."""
     import pytest
 
+    end_with(crew)
     for each in others:
         each.close()  # so that the crew's end is heard by all
-    sys.exit(int(pytest.main([*arguments], plugins=[Turns(line)])))
+    status = _INTERNAL_ERROR
+    try:
+        status = int(pytest.main([*arguments], plugins=[Turns(line)]))
+    except BaseException:  # noqa: BLE001 - whatever a store raises; who started us sees the status
+        traceback.print_exc()
+    _leave(status)
+
+
+def _leave(status: int) -> NoReturn:
+    """End at once: without waiting for threads and processes of stores, or taking apart what was loaded."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):  # a store has closed it
+            stream.flush()
+    os._exit(status)
 
 
 @dataclass
@@ -86,6 +110,10 @@ class _Member:
     line: Connection
     at: int | None = None
     """The number of the case that it is running."""
+    since: float = field(default_factory=time.monotonic)
+    """When it was last heard of."""
+    late: bool = False
+    """Whether it was killed for being silent for too long."""
 
 
 @dataclass
@@ -98,22 +126,35 @@ class Crew:
     _code: int = 0
 
     def run(self) -> int:
-        """Run all cases, and return the exit status: that of a process that went wrong, if one did."""
+        """Run all cases, and return the exit status: that of a process that went wrong, if one did.
+
+        Ends early, for nobody wants the results, where the process that asked for them is gone.
+        """
+        asker = os.getppid()
         for _ in range(self.wish.workers):
             self._hire()
-        while self._members:
+        while self._members and os.getppid() == asker:
             ready = wait([end for each in self._members for end in _ends(each)], _LOOK)
             for each in [*self._members]:
                 if each.line in ready and self._answer(each):
                     continue
                 if not each.process.is_alive():
                     self._part(each)
+                elif time.monotonic() - each.since > self._patience(each):
+                    each.late = True
+                    each.process.kill()
         return self._code
+
+    def _patience(self, member: _Member) -> float:
+        """Return how long a member may be silent; cases end by a limit of their own, if they can."""
+        return self.wish.loading if member.at is None else self.wish.longest
 
     def _hire(self) -> None:
         line, theirs = _CONTEXT.Pipe()
         others = [line, *(each.line for each in self._members)] if _FORKS else []
-        process = _CONTEXT.Process(target=_work, args=(self.wish.arguments, theirs, others))
+        process = _CONTEXT.Process(
+            target=_work, args=(self.wish.arguments, theirs, others, os.getpid())
+        )
         process.start()
         theirs.close()
         self._members.append(_Member(process, line))
@@ -124,6 +165,7 @@ class Crew:
             count: int = member.line.recv()
             member.at = self._given if self._given < count else None
             self._given += member.at is not None
+            member.since = time.monotonic()
             member.line.send(_NONE_LEFT if member.at is None else member.at)
         except (EOFError, OSError):  # it has ended, or is about to
             member.process.join(_LOOK)
@@ -136,21 +178,27 @@ class Crew:
         member.line.close()
         code = member.process.exitcode or 0
         if member.at is not None:
-            _write_lost(Path(self.wish.results), member.at, code)
+            self._write_lost(member.at, None if member.late else code)
             self._hire()
         elif code not in _HARMLESS:
+            if member.late:
+                _say(f"TimeoutError: it neither loaded nor ended in {self.wish.loading:g} s")
             self._code = code if code > 0 else 128 - code
         else:
             self._code = self._code or code
 
+    def _write_lost(self, number: int, status: int | None) -> None:
+        """Say of a case that its process ended, with a status, or that it had to be ended."""
+        with Path(self.wish.results).open("ab", buffering=0) as file:
+            file.write(json.dumps({"lost": number, "status": status}).encode() + b"\n")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
 
 def _ends(member: _Member) -> tuple[Any, ...]:
     return (member.line, member.process.sentinel)
-
-
-def _write_lost(results: Path, number: int, code: int) -> None:
-    with results.open("ab", buffering=0) as file:
-        file.write(json.dumps({"lost": number, "status": code}).encode() + b"\n")
 
 
 class _Describing:
@@ -160,8 +208,10 @@ class _Describing:
         self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 - closed by `answer`
         self._line, theirs = _CONTEXT.Pipe(duplex=False)
         self._process = _CONTEXT.Process(
-            target=_describe, args=(question, theirs, self._output.name)
+            target=_describe, args=(question, theirs, self._output.name, os.getpid())
         )
+        self._patience = question.patience
+        self._asker = os.getppid()
         self._process.start()
         theirs.close()
 
@@ -170,19 +220,35 @@ class _Describing:
         return bool(wait([self._line, self._process.sentinel], 0))
 
     def answer(self) -> str:
-        """Wait for the answer, and return it as a line of JSON."""
-        try:
-            answer: str = self._line.recv()
-        except EOFError:
-            self._process.join()
-            answer = json.dumps({"said": _tail(self._output), "code": self._process.exitcode})
+        """Wait for the answer, and return it as a line of JSON; end what stores have started."""
+        answer = self._answer()
+        self._process.kill()
+        self._process.join()
+        if _FORKS:
+            kill_descendants()
         self._line.close()
         self._output.close()
         return answer
 
+    def _answer(self) -> str:
+        deadline = time.monotonic() + self._patience
+        while not self._line.poll(_LOOK) and self._process.is_alive():
+            if time.monotonic() > deadline or os.getppid() != self._asker:
+                late = f"TimeoutError: they were not there after {self._patience:g} s"
+                return json.dumps({"said": f"{_tail(self._output)}\n{late}", "code": None})
+        try:
+            answer: str = self._line.recv() if self._line.poll(0) else ""
+        except EOFError:
+            answer = ""
+        if answer:
+            return answer
+        self._process.join()
+        return json.dumps({"said": _tail(self._output), "code": self._process.exitcode})
 
-def _describe(question: Question, line: Connection, output: str) -> None:
+
+def _describe(question: Question, line: Connection, output: str, crew: int) -> None:
     """Send what stores say of themselves; what their modules print goes to `output`."""
+    end_with(crew)
     with Path(output).open("ab") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
@@ -217,7 +283,17 @@ def _cases() -> list[str]:
 
 
 def main() -> int:
-    """Do what standard input says, and return the exit status."""
+    """Do what standard input says, leave no process, and return the exit status."""
+    if not _FORKS:
+        return _main()
+    adopt_orphans()
+    try:
+        return _main()
+    finally:
+        kill_descendants()
+
+
+def _main() -> int:
     gc.disable()  # until tests are run, see `memory_matrix.suite.starting`: nothing here is garbage
     compile_package()
     _import_all(_FOR_STORES)
@@ -245,7 +321,4 @@ def _run(wish: Wish) -> int:
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)  # without taking apart all that was imported, which takes its time
+    _leave(main())

@@ -32,6 +32,9 @@ _FORGOTTEN = re.compile(r"PYTEST_.*|PYTHONHOME|PYTHONSTARTUP|VIRTUAL_ENV")
 """Variables that would change what is tested, or take it for a part of another pytest's run."""
 _NO_BYTECODE, _BYTECODE = "PYTHONDONTWRITEBYTECODE", "bytecode"
 _ERROR = re.compile(r"INTERNALERROR>|ERROR|E  |\w+(\.\w+)*(Error|Exception|Interrupt|Exit)\b")
+_UNSTOPPABLE = 10.0
+"""Seconds after which a case is killed that its own time limit did not end, beside twice that limit:
+so long it has to clean up."""
 _HARMLESS = (0, 1, 5)
 """How pytest ends where it ran what it was to run: all passed, some failed, none was left."""
 
@@ -138,6 +141,7 @@ def run_process(
         results=str(results),
         temporary=str(folder),  # so it goes with the run
         own=_own_modules(process),
+        longest=2 * bench.matrix.suite.timeout + _UNSTOPPABLE,
     )
     done = bench.crews.take(bench, environment).finish(json.dumps(asdict(wish)))
     (folder / "output.txt").write_text(f"{done.stdout}\n{done.stderr}", encoding="utf-8")
@@ -242,6 +246,7 @@ def _variables(bench: Bench, environment: Environment) -> Mapping[str, str]:
         "PYTHONSAFEPATH": "1",  # a json.py of the project must not stand for Python's own
         "PYTHONPATH": os.pathsep.join(path),
         ADDRESS: bench.address,
+        "TMPDIR": str(bench.folder),  # so that what stores leave there goes with the run
         **dict(environment.spec.env),
     }
 

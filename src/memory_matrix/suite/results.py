@@ -9,6 +9,7 @@ from typing import Any
 
 from memory_matrix.suite.outcomes import CaseOutcome
 
+_UNSTOPPED = "it did not come back in time, nor when it was told to end: its process was killed"
 PROPERTY = "memory_case"
 """The name under which a test's report carries its `Case`."""
 
@@ -82,7 +83,7 @@ def read_lines(path: Path) -> tuple[list[Case], list[CaseResult]]:
         if "result" in data:
             each = _case(CaseResult, data["result"])
             ended.setdefault(_key(each), each)
-        elif "lost" in data:
+        elif data.get("lost", len(collected)) < len(collected):
             each = _lost(collected[data["lost"]], data["status"])
             ended.setdefault(_key(each), each)
     return collected, [*ended.values()]
@@ -96,7 +97,9 @@ def count_ended(path: Path) -> int:
     return sum(line.startswith((b'{"result"', b'{"lost"')) for line in lines)
 
 
-def _lost(case: Case, status: int) -> CaseResult:
+def _lost(case: Case, status: int | None) -> CaseResult:
+    if status is None:
+        return result(case, "failed", _UNSTOPPED, 0.0)
     how = f"by signal {-status}" if status < 0 else f"with status {status}"
     return result(case, "error", f"it did not end: its process ended {how}", 0.0)
 

@@ -21,6 +21,7 @@ class Host:
     def __init__(self) -> None:
         self.token = new_token()
         """What tells the run's names from those of all others."""
+        self._address = os.environ.get(ADDRESS)  # as it is before code of users can change it
         self._lock = threading.Lock()
         self._stack = ExitStack()
         self._sweeper: Sweeper | None = None
@@ -33,9 +34,9 @@ class Host:
             UnavailableError: the machine has no place for it.
         """
         with self._lock:
-            if ADDRESS not in os.environ:
-                self._stack.enter_context(serving())
-            return os.environ[ADDRESS]
+            if self._address is None:
+                self._address = self._stack.enter_context(serving())
+            return self._address
 
     def sweep(self, kind: Kind, url: str) -> None:
         """Have what this run makes on a server given by URL removed in the end, also after a kill."""
@@ -67,8 +68,8 @@ class Host:
 
 
 @contextmanager
-def serving() -> Iterator[None]:
-    """Own the run's servers for the block; processes that are started in it find them.
+def serving() -> Iterator[str]:
+    """Own the run's servers for the block; yield the address, which processes started in it find.
 
     Raises:
         UnavailableError: the machine has no place for it.
@@ -85,6 +86,7 @@ def serving() -> Iterator[None]:
             stack.enter_context(supervised(folder))  # so that it goes when this process is killed
         except OSError as error:
             raise no_place(error) from None
-        os.environ[ADDRESS] = stack.enter_context(serve(folder, default_cache()))
+        address = stack.enter_context(serve(folder, default_cache()))
+        os.environ[ADDRESS] = address
         stack.callback(os.environ.pop, ADDRESS, None)
-        yield
+        yield address

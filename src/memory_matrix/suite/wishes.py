@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+LOADING = 300.0
+"""Seconds after which a process that loads stores, or ends, counts as hanging."""
 
 
 @dataclass(frozen=True)
@@ -13,6 +17,8 @@ class Question:
     stores: Sequence[str]
     root: str
     """The folder that they are looked for in."""
+    patience: float = LOADING
+    """Seconds that loading them may take."""
 
 
 @dataclass(frozen=True)
@@ -28,3 +34,7 @@ class Wish:
     """The folder for temporary files."""
     own: Sequence[str] = ()
     """Modules of this package, and clients of servers, that are needed besides."""
+    longest: float = math.inf
+    """Seconds after which a process is killed that is still at one case."""
+    loading: float = LOADING
+    """Seconds that a process may take until its first case, and from its last one to its end."""

@@ -52,19 +52,19 @@ class Shared:
         return sorted(map(int, self._ran.read_text("utf-8").split()))
 
     @property
-    def lost(self) -> list[tuple[int, int]]:
+    def lost(self) -> list[tuple[int, int | None]]:
         """The places of the tests whose process died, and how it did."""
         lines = map(json.loads, self.results.read_text("utf-8").splitlines())
         return sorted((each["lost"], each["status"]) for each in lines)
 
-    def wish(self, code: str = "pass", *, workers: int = 2) -> str:
+    def wish(self, code: str = "pass", *, workers: int = 2, **limits: float) -> str:
         """Write the tests, and return a wish to run them."""
         text = TESTS.format(ran=str(self._ran), code=code)
         path = self._folder / "test_shared.py"
         path.write_text(text, encoding="utf-8")
         arguments = ["-q", "-p", "no:cacheprovider", "--rootdir", str(self._folder), str(path)]
         wish = Wish(arguments, workers, str(self.results), str(self._folder))
-        return json.dumps(asdict(wish))
+        return json.dumps(asdict(wish) | limits)
 
     def started(self, crew: str) -> subprocess.Popen[str]:
         """Start a crew."""
@@ -159,6 +159,97 @@ def test_what_pytest_refuses_is_its_status(shared: Shared, crew: str) -> None:
     assert "--no-such-option" in output
 
 
+LEAVING = {
+    "thread": "import threading, time; threading.Thread(target=time.sleep, args=[900]).start()",
+    "child": "import subprocess; subprocess.Popen(['sleep', '900'])",
+    "child-of-its-own-session": (
+        "import subprocess; subprocess.Popen(['sleep', '900'], start_new_session=True)"
+    ),
+    "orphan": "import subprocess; subprocess.Popen(['setsid', '--fork', 'sleep', '900'])",
+    "fork": "import time; os.fork() or time.sleep(900)",
+    "multiprocessing": (
+        "import multiprocessing, time; multiprocessing.Process(target=time.sleep, args=[900]).start()"
+    ),
+}
+
+
+@pytest.mark.parametrize("leaving", LEAVING.values(), ids=LEAVING)
+def test_what_tests_leave_behind_is_ended_and_waited_for_by_nobody(
+    shared: Shared, leaving: str, temporary: Path
+) -> None:
+    code, output = shared.run(FORKING, shared.wish(leaving))
+
+    assert code == 0, output
+    assert shared.ran == [*range(12)]
+    assert processes_of(temporary) == {}
+
+
+@BOTH
+def test_a_thread_that_a_test_leaves_behind_keeps_nobody_waiting(shared: Shared, crew: str) -> None:
+    code, output = shared.run(crew, shared.wish(LEAVING["thread"]))
+
+    assert code == 0, output
+
+
+def test_who_comes_back_from_a_fork_runs_nothing_more(shared: Shared) -> None:
+    code, output = shared.run(FORKING, shared.wish("os.fork()"))
+
+    assert code == 0, output
+    assert shared.ran == [*range(12)]
+
+
+UNSTOPPABLE = "import signal, time; signal.signal(signal.SIGALRM, signal.SIG_IGN); time.sleep(900)"
+
+
+@BOTH
+def test_a_test_that_nothing_else_ends_is_ended_with_its_process(shared: Shared, crew: str) -> None:
+    hanging = f"if number in (3, 11): {UNSTOPPABLE}"
+
+    code, output = shared.run(crew, shared.wish(hanging, longest=1.0))
+
+    assert code == 0, output
+    assert shared.ran == [*range(12)]
+    assert shared.lost == [(3, None), (11, None)]
+
+
+@BOTH
+def test_a_process_that_does_not_get_to_a_test_is_ended(shared: Shared, crew: str) -> None:
+    wish = shared.wish(loading=2.0)
+    broken = shared.results.with_name("test_shared.py")
+    broken.write_text("import time; time.sleep(900)", encoding="utf-8")
+
+    code, output = shared.run(crew, wish)
+
+    assert (code, "nor ended in 2 s" in output) == (128 + signal.SIGKILL, True)
+
+
+@pytest.mark.concurrency
+def test_a_crew_ends_with_who_wants_its_results(
+    shared: Shared, gate: Gate, temporary: Path
+) -> None:
+    asking = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]], input=sys.argv[2], text=True)"
+    command = [sys.executable, "-c", asking, FORKING, shared.wish(gate.code)]
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary)}) as asker:
+        gate.wait_for(2)
+        asker.kill()
+
+    eventually(lambda: processes_of(temporary) == {})
+
+
+@pytest.mark.concurrency
+def test_processes_that_hang_end_with_their_crew(
+    shared: Shared, gate: Gate, temporary: Path
+) -> None:
+    with shared.started(FORKING) as process:
+        assert process.stdin is not None
+        process.stdin.write(shared.wish(gate.code) + "\n")
+        process.stdin.flush()
+        gate.wait_for(2)
+        process.kill()
+
+    eventually(lambda: processes_of(temporary) == {})
+
+
 @pytest.mark.concurrency
 @BOTH
 def test_processes_end_with_their_crew(
@@ -192,10 +283,12 @@ class Store:
 """
 
 
-def question(folder: Path, code: str, stores: Sequence[str] = ("store.py:Store",)) -> str:
+def question(
+    folder: Path, code: str, stores: Sequence[str] = ("store.py:Store",), **limits: float
+) -> str:
     """Write a module with a store, and return the question what it says of itself."""
     (folder / "store.py").write_text(STORE.format(code=code), encoding="utf-8")
-    return json.dumps(asdict(Question(stores, str(folder))))
+    return json.dumps(asdict(Question(stores, str(folder))) | limits)
 
 
 @BOTH
@@ -238,3 +331,32 @@ def test_what_stores_load_is_not_there_when_tests_are_run(shared: Shared, tmp_pa
     )
 
     assert code == 0, output
+
+
+@pytest.mark.parametrize("leaving", LEAVING.values(), ids=LEAVING)
+def test_what_stores_start_when_they_are_loaded_is_ended_with_the_answer(
+    shared: Shared, tmp_path: Path, leaving: str, temporary: Path
+) -> None:
+    with shared.started(FORKING) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(question(tmp_path, f"import os; {leaving}") + "\n")
+        process.stdin.flush()
+        (answer,) = json.loads(process.stdout.readline())
+        left = processes_of(temporary)
+
+    assert answer["needs"] == ["redis"]
+    assert [*left] == [process.pid]
+
+
+@BOTH
+def test_a_module_that_hangs_is_told(shared: Shared, tmp_path: Path, crew: str) -> None:
+    hanging = "import time; print('waiting', flush=True); time.sleep(900)"
+
+    code, output = shared.run(crew, question(tmp_path, hanging, patience=2.0))
+
+    assert code == 0
+    assert json.loads(output) == {
+        "said": "waiting\n\nTimeoutError: they were not there after 2 s",
+        "code": None,
+    }

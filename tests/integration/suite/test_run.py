@@ -259,6 +259,51 @@ def test_a_store_that_hangs_fails_in_the_declared_time(project: Project) -> None
     assert "1" in only(run)["reason"]
 
 
+def test_a_store_that_hears_of_no_time_limit_fails_all_the_same(project: Project) -> None:
+    hanging = "import signal, time; signal.signal(signal.SIGALRM, signal.SIG_IGN); time.sleep(600)"
+    project.write(
+        "store.py",
+        SMALL_STORE.replace("client, prefix = store\n        if", f"{hanging}\n        if"),
+    )
+
+    run = suite(
+        project, "case=text_ascii*", more='[suite]\nstores = ["store.py:Store"]\ntimeout = 0.5'
+    )
+
+    assert run.code == 1
+    assert only(run)["outcome"] == "failed"
+    assert "did not come back in time" in only(run)["reason"]
+
+
+@pytest.mark.parametrize(
+    "doing",
+    [
+        "import threading, time; threading.Thread(target=time.sleep, args=[900]).start()",
+        "import os, time; os.fork() or time.sleep(900)",
+        "import subprocess; subprocess.Popen(['sleep', '900'], start_new_session=True)",
+        "import os; os.chdir('/'); os.environ.clear()",
+        "import signal; [signal.signal(each, lambda *_: None) for each in (1, 2, 14, 15, 17)]",
+        "import asyncio; asyncio.set_event_loop(asyncio.new_event_loop())",
+    ],
+    ids=["thread", "fork", "process", "surroundings", "signals", "loop"],
+)
+@pytest.mark.parametrize("when", ["loaded", "opened"])
+def test_what_a_store_starts_or_changes_is_its_own_matter(
+    project: Project, temporary: Path, doing: str, when: str
+) -> None:
+    mark = "import redis\n" if when == "loaded" else "    def open(self, env):\n"
+    indent = "" if when == "loaded" else "        "
+    assert mark in SMALL_STORE
+    project.write("store.py", SMALL_STORE.replace(mark, f"{mark}{indent}{doing}\n"))
+
+    run = suite(project, "case=text_ascii*", "case=text_crlf*")
+
+    assert run.code == 0, run.stderr
+    assert set(outcomes(run).values()) == {"passed"}
+    assert processes_of(temporary) == {}
+    assert [*temporary.iterdir()] == []
+
+
 def test_an_environment_with_too_old_a_python_is_said_to_be_so(project: Project) -> None:
     project.environment("old", python="3.9")
     project.need("3.9")
@@ -405,6 +450,8 @@ def test_texts_that_cannot_be_encoded_cost_no_other_case(project: Project) -> No
         (("needs = (", "needs = 5 or ("), "needs is 5"),
         (('needs = ("redis",)', "needs = property(lambda self: 1 / 0)"), "division by zero"),
         (("import redis\n", "import os, redis\nos.write(1, b'noise')\n"), ""),
+        (("import redis\n", "raise KeyboardInterrupt\n"), "store.py:Store: the adapter cannot"),
+        (("import redis\n", "raise GeneratorExit\n"), "store.py cannot be imported"),
     ],
 )
 def test_an_adapter_that_cannot_be_read_is_named(

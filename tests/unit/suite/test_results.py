@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from memory_matrix.suite.results import (
@@ -62,9 +63,9 @@ def test_cases_that_differ_in_the_serializer_alone_are_two() -> None:
     assert len(missing([FIRST, other], [result(FIRST, "passed", None, 0.1)], "why")) == 1
 
 
-def lose(path: Path, number: int, status: int) -> None:
+def lose(path: Path, number: int, status: int | None) -> None:
     with path.open("a", encoding="utf-8") as file:
-        file.write(f'{{"lost": {number}, "status": {status}}}\n')
+        file.write(json.dumps({"lost": number, "status": status}) + "\n")
 
 
 def test_a_case_whose_process_died_is_an_error(tmp_path: Path) -> None:
@@ -76,6 +77,25 @@ def test_a_case_whose_process_died_is_an_error(tmp_path: Path) -> None:
 
     assert (lost.case, lost.outcome) == ("ttl_zero", "error")
     assert lost.reason == "it did not end: its process ended by signal 9"
+
+
+def test_a_case_whose_process_had_to_be_killed_did_not_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    write(path)
+    lose(path, 1, None)
+
+    _, (_, lost) = read_lines(path)
+
+    assert (lost.case, lost.outcome) == ("ttl_zero", "failed")
+    assert lost.reason is not None
+    assert "did not come back in time" in lost.reason
+
+
+def test_a_loss_of_what_nobody_said_was_collected_is_no_result(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    lose(path, 0, 1)
+
+    assert read_lines(path) == ([], [])
 
 
 def test_a_process_that_died_after_it_told_its_result_takes_nothing_back(tmp_path: Path) -> None:
