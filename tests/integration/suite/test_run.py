@@ -298,8 +298,9 @@ def test_what_a_store_starts_or_changes_is_its_own_matter(
 
     run = suite(project, "case=text_ascii*", "case=text_crlf*")
 
-    assert run.code == 0, run.stderr
-    assert set(outcomes(run).values()) == {"passed"}
+    left_open = when == "opened" and "Thread" in doing  # which is a finding
+    assert run.code == left_open, run.stderr
+    assert set(outcomes(run).values()) == {"failed" if left_open else "passed"}
     assert processes_of(temporary) == {}
     assert [*temporary.iterdir()] == []
 
