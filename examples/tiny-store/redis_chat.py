@@ -22,7 +22,7 @@ class RedisChat:
         self._prefix = prefix
 
     def add(self, session: str, bodies: list[dict[str, Any]]) -> None:
-        rows = [_exact(body) for body in bodies]
+        rows = [exact(body) for body in bodies]
         if rows:  # one command, so that all of them are there or none
             with self._open() as client:
                 client.rpush(self._key(session), *rows)
@@ -55,7 +55,7 @@ class RedisChat:
         return f"{self._prefix}chat:{session}".encode()
 
 
-def _exact(body: dict[str, Any]) -> str:
+def exact(body: dict[str, Any]) -> str:
     text = json.dumps(body, allow_nan=False)
     if json.loads(text) != body:  # a tuple, an int as a key
         raise ValueError("this would not come back from JSON as it is")

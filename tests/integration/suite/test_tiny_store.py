@@ -27,7 +27,14 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("store", ["adapter.py:ChatAdapter", "redis_adapter.py:RedisChatAdapter"])
+@pytest.mark.parametrize(
+    "store",
+    [
+        "adapter.py:ChatAdapter",
+        "redis_adapter.py:RedisChatAdapter",
+        "async_adapter.py:AsyncRedisChatAdapter",
+    ],
+)
 def test_the_store_passes_every_case_that_it_offers(project: Project, store: str) -> None:
     run = project.run("suite", "--store", store)
 
@@ -59,7 +66,7 @@ def test_its_fault_is_caught_by_the_cases_that_name_it(project: Project) -> None
     assert [each["outcome"] for each in again.report["suite"]] == ["failed"]
 
 
-@pytest.mark.parametrize("name", ["adapter.py", "redis_adapter.py"])
+@pytest.mark.parametrize("name", ["adapter.py", "redis_adapter.py", "async_adapter.py"])
 def test_its_page_shows_the_adapter_as_it_is_and_that_is_short(name: str) -> None:
     adapter = (EXAMPLE / name).read_text(encoding="utf-8")
 
