@@ -84,7 +84,9 @@ class Policy:
         "exclusive", "whether a message or time equal to the bound of `after` is among the answer"
     )
     delete_by: Literal["id", "index"] = _declared("id", "how delete_message names a message")
-    corrupt: Literal["skip", "raise"] = _declared("raise", "a record that cannot be read")
+    corrupt: Literal["skip", "raise"] = _declared(
+        "raise", "a record that cannot be read: left out, or an error that names it"
+    )
     list_order: Literal["created", "updated", "id", "none"] = _declared(
         "none", "the order of listings"
     )
