@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +15,8 @@ from typing import Any
 
 from memory_matrix.errors import UsageError
 from memory_matrix.stores import calls
-from memory_matrix.stores.policy import Policy, as_policy
+from memory_matrix.stores.policy import Policy, answer_meant, as_policy
+from memory_matrix.worker.errors import import_place
 from memory_matrix.worker.modules import import_source
 
 KINDS = ("postgres", "redis")
@@ -29,6 +31,7 @@ _LIBRARIES: Mapping[str, Mapping[str, str]] = {
     "redis": {"redis": "exceptions"},
 }
 """What talks to each kind of server, and a module by which each of these is known."""
+_UNKNOWN_ANSWER = re.compile(r"\bPolicy\.__init__\(\) got an unexpected keyword argument '(\w+)'")
 _ANY: frozenset[str] = frozenset({"*"})
 """The options of a call that takes whatever it is given."""
 
@@ -158,8 +161,20 @@ def _module(name: str, root: Path, source: str) -> Any:
         shadows = [each for each in _shadows(KINDS, root) if each.stem in error_line(error)]
         because = "".join(f" {_in_front(each)}." for each in shadows)
         raise UsageError(
-            f"{source}: {name} cannot be imported: {error_line(error)}.{because}"
+            f"{source}: {name} cannot be imported: {error_line(error)}{_line(error)}.{because}"
+            f"{_no_answer(error)}"
         ) from error
+
+
+def _line(error: BaseException) -> str:
+    place = str(import_place(error)["place"])
+    return f" ({place[:-2]})" if place else ""
+
+
+def _no_answer(error: BaseException) -> str:
+    """Return which answer of a policy may have been meant by one that there is not."""
+    found = _UNKNOWN_ANSWER.search(error_line(error))
+    return answer_meant(found[1]) if found else ""
 
 
 def _shadows(kinds: Iterable[str], root: Path) -> Iterator[Path]:

@@ -238,7 +238,7 @@ def as_policy(declared: object, store: str) -> Policy:
     hints = _hints()
     for name, answer in answers.items():
         if name not in hints:
-            raise UsageError(f"{store}: there is no policy {name!r}.{_meant(name, hints)}")
+            raise UsageError(f"{store}: there is no policy {name!r}.{answer_meant(name)}")
         if problem := _problem(name, answer, hints[name]):
             raise UsageError(f"{store}: policy {name} is {answer!r}; it should be {problem}.")
     try:
@@ -331,7 +331,9 @@ def _is_number(answer: object) -> TypeGuard[float]:
     return isinstance(answer, int | float) and not isinstance(answer, bool)
 
 
-def _meant(name: str, known: Mapping[str, object]) -> str:
+def answer_meant(name: str) -> str:
+    """Return which answer may have been meant by one that there is not, as a sentence after a space."""
+    known = [each.name for each in fields(Policy)]
     close = get_close_matches(name, known, n=1)
     return f" Did you mean {close[0]!r}?" if close else f" There are {', '.join(known)}."
 

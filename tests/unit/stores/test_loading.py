@@ -151,7 +151,11 @@ raise Error
         ("loaded_store.py:nothing", "has no 'nothing'"),
         ("broken_store.py:x", "cannot be imported: ZeroDivisionError: division by zero"),
         ("exiting_store.py:x", "cannot be imported: SystemExit"),
-        ("leaving_store.py:x", "cannot be imported: GeneratorExit."),
+        ("leaving_store.py:x", "cannot be imported: GeneratorExit (line 1)."),
+        (
+            "undeclared_store.py:x",
+            "unexpected keyword argument 'null' (line 2). Did you mean 'nul'?",
+        ),
         ("untold_store.py:x", "cannot be imported: Error: (its text cannot be had: SystemExit)"),
     ],
 )
@@ -160,6 +164,9 @@ def test_a_store_that_is_not_there_is_one_sentence(folder: Path, source: str, sa
     (folder / "broken_store.py").write_text("1 / 0")
     (folder / "exiting_store.py").write_text("raise SystemExit(3)")
     (folder / "leaving_store.py").write_text("raise GeneratorExit")
+    (folder / "undeclared_store.py").write_text(
+        "from memory_matrix.stores import Policy\nPolicy(null='keep')"
+    )
     (folder / "untold_store.py").write_text(UNTOLD)
 
     with pytest.raises(UsageError) as raised:
