@@ -255,8 +255,13 @@ class Memory:
         return messages
 
     def read(self, scope: Scope, **options: Any) -> list[Message]:
-        """Return the session's messages; options `limit` and `after`."""
-        return list(map(_message, self.call("read", scope, **options)))
+        """Return the session's messages, all where no `limit` is given; option `after`."""
+        asked = {"limit": self._enough("read"), **options}
+        return list(map(_message, self.call("read", scope, **asked)))
+
+    def read_by_default(self, scope: Scope) -> list[Message]:
+        """Return as many of the session's messages as the store gives where nobody says how many."""
+        return list(map(_message, self.call("read", scope)))
 
     def texts(self, scope: Scope, **options: Any) -> list[str]:
         """Return the texts of the session's messages."""
@@ -598,7 +603,8 @@ class Memory:
     def _enough(self, listing: str) -> int | None:
         """Return the limit under which a listing that has no pages has everything; None if it needs none."""
         most = default_limit_of(self.tested.policy, listing)
-        cut = most is not None and not self.offers(listing, "cursor")
+        has_pages = listing != "read" and self.offers(listing, "cursor")
+        cut = most is not None and not has_pages
         return _MORE_THAN_ANY if cut and self.offers(listing, "limit") else None
 
     def _all(self, listing: Callable[..., Page], scope: Scope, **options: Any) -> Iterator[Any]:

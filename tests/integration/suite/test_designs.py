@@ -65,6 +65,20 @@ class CountsPuts(RedisAdapter):
         super().put_many(store, scope, records, **options)
 
 
+class ReadsAHundred(RedisAdapter):
+    """Reads the newest 100 messages where nobody says how many, and says so."""
+
+    policy = replace(RedisAdapter.policy, default_limit={"read": 100})
+
+    def read(
+        self, store: Any, scope: Scope, *, limit: int | None = 100, **options: Any
+    ) -> list[Message]:
+        read: list[Message] = super().read(
+            store, scope, limit=100 if limit is None else limit, **options
+        )
+        return read
+
+
 class PagesByOffset(RedisAdapter):
     """Has pages that begin at an offset, and says so."""
 
@@ -147,7 +161,7 @@ class ReadsSeconds(RedisAdapter):
         return found if limit is None else found[-limit:]
 
 
-class ListsBySeconds(RedisAdapter):
+class ListsBySeconds(CountsSeconds):
     """Lists by seconds, and by id what was made in one; tells no time from outside."""
 
     store_clock = None
@@ -155,7 +169,7 @@ class ListsBySeconds(RedisAdapter):
     def list_records(
         self, store: Any, scope: Scope, *, limit: int | None = None, cursor: Any = None
     ) -> Page:
-        every = [*map(_in_seconds, super().list_records(store, scope).items)]
+        every = [*super().list_records(store, scope).items]
         every.sort(key=lambda each: (each.created_at, each.id))
         rest = [each for each in every if cursor is None or (each.created_at, each.id) > cursor]
         page = rest[:limit]
@@ -238,6 +252,8 @@ class KeepsDecimals(of_writes(RedisAdapter, metadata=leaves(_decimal))):  # type
         (ListsTwentyOrAHundred, "history_over_1000"),
         (ListsTwentyOrAHundred, "list_limit_default_declared"),
         (CountsPuts, "del_leaves_no_keys"),
+        (ReadsAHundred, "history_over_1000"),
+        (ReadsAHundred, "conc_append_8_workers"),
         (PagesByOffset, "list_pages_under_inserts"),
         (PagesByOffset, "list_pages_cover_all_once"),
         (PagesByOffset, "list_page_past_end"),
