@@ -290,5 +290,5 @@ def test_what_hides_no_library_that_the_store_needs_is_no_matter(
 
 
 def test_what_else_a_store_cannot_import_is_not_blamed_on_it(beside: Callable[..., Any]) -> None:
-    with pytest.raises(UsageError, match=r"No module named 'absent_library'\.$"):
+    with pytest.raises(UsageError, match=r"No module named 'absent_library' \(line 2\)\.$"):
         beside("redis.py", top="import absent_library")
