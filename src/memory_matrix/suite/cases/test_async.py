@@ -7,10 +7,10 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from threading import Semaphore
 from typing import Any
 
 from memory_matrix.stores.protocol import Message, Record, Scope
@@ -21,6 +21,7 @@ from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.offered import fill, seen, works
 from memory_matrix.suite.outcomes import CaseFailed
 from memory_matrix.suite.parts import cover
+from memory_matrix.suite.proxies import Proxy
 from memory_matrix.suite.samples import messages, numbered, plain, record
 from memory_matrix.suite.ways import Content, ways
 
@@ -30,6 +31,9 @@ SCOPE = Scope()
 MANY = 200
 THREADS = 8
 TICKS = 10
+TRIES = 3
+LONG = 0.25
+"""Seconds for which a loop stands still when a call blocks it, and not by itself."""
 SOON = 2.0
 """Seconds within which a loop that nothing blocks has come round some times."""
 LET_GO = 5.0
@@ -72,7 +76,7 @@ def test_async_close_no_pending_task(memory: Memory) -> None:
 
 
 def test_async_loop_not_blocked(memory: Memory) -> None:
-    """While calls wait for a slow server the event loop goes on."""
+    """From before a call to its end, and while it waits for a slow server, the event loop goes on."""
     memory.require_async()
     fill(memory, SCOPE)
     other, proxy = memory.behind_proxy()
@@ -80,14 +84,14 @@ def test_async_loop_not_blocked(memory: Memory) -> None:
     for call in calls.values():
         call().result(LONGEST)
     for name, call in calls.items():
-        with proxy.holding():
-            waiting = call()
-            ticks = asyncio.run_coroutine_threadsafe(_tick(), _loop(other))
-            try:
-                ticks.result(SOON)
-            except FutureTimeout:
-                raise CaseFailed(f"the event loop stood still while {name} waited") from None
-        waiting.result(LONGEST)
+        gaps: list[float] = []
+        while len(gaps) < TRIES and (not gaps or LONG < gaps[-1] < SOON):
+            gaps.append(_longest_gap(_loop(other), proxy, call))
+        if min(gaps) > LONG:  # a busy machine makes the loop wait too, now and then
+            raise CaseFailed(
+                f"the event loop stood still while {name} waited, for {gaps[-1]:.2f} s in "
+                f"{len(gaps)} of {len(gaps)} calls"
+            )
 
 
 def test_async_sync_twin_same_result(memory: Memory) -> None:
@@ -372,6 +376,53 @@ def _loop(memory: Memory) -> asyncio.AbstractEventLoop:
 async def _tick() -> None:
     for _ in range(TICKS):
         await asyncio.sleep(0.001)
+
+
+class _Ticker:
+    """Ticks on an event loop, and knows the longest time between two ticks."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.longest = 0.0
+        self._ticks = Semaphore(0)
+        self._stopped = False
+        self._running = asyncio.run_coroutine_threadsafe(self._run(), loop)
+
+    async def _run(self) -> None:
+        last = time.monotonic()
+        while not self._stopped:
+            self._ticks.release()
+            await asyncio.sleep(0.002)
+            now = time.monotonic()
+            self.longest = max(self.longest, now - last)
+            last = now
+
+    def ticked(self, times: int) -> bool:
+        """Wait until it has ticked as many times; return whether it has soon."""
+        ends = time.monotonic() + SOON
+        return all(
+            self._ticks.acquire(timeout=max(0.0, ends - time.monotonic())) for _ in range(times)
+        )
+
+    def stop(self) -> None:
+        """End the ticking."""
+        self._stopped = True
+        self._running.result(LONGEST)
+
+
+def _longest_gap(
+    loop: asyncio.AbstractEventLoop, proxy: Proxy, call: Callable[[], Future[Any]]
+) -> float:
+    """Return for how long the loop stood still from before a call to its end; at most about SOON."""
+    ticker = _Ticker(loop)
+    ticker.ticked(1)
+    try:
+        with proxy.holding():
+            waiting = call()
+            went_on = ticker.ticked(TICKS)
+        waiting.result(LONGEST)
+    finally:
+        ticker.stop()
+    return ticker.longest if went_on else max(SOON, ticker.longest)
 
 
 def _slow_calls(memory: Memory) -> dict[str, Callable[[], Future[Any]]]:

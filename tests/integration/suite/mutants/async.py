@@ -234,3 +234,12 @@ class LeavesThreads(RedisAdapter):
     def open(self, env: StoreEnv) -> Any:
         threading.Thread(target=time.sleep, args=(60,), daemon=True, name="left-over").start()
         return super().open(env)
+
+
+@mutant("async_loop_not_blocked")
+class ThinksFirst(AsyncRedisAdapter):
+    """Blocks the loop before it asks the server."""
+
+    async def get(self, *arguments: Any) -> Record | None:
+        time.sleep(0.5)  # noqa: ASYNC251 - which is the fault
+        return await super().get(*arguments)
