@@ -29,6 +29,7 @@ STATE = "session_state"
 class PostgresDb(OnPostgres, OnEngine):
     """One database object; a session is the scope's session, of the scope's user."""
 
+    project = WITH_EXTRA
     table_names = (SESSIONS, RUNS)
     policy = Policy(
         # Metadata is a message's provider_data.

@@ -45,6 +45,7 @@ _COLUMN = """
 class _Service(OnPostgres, OnAsyncEngine):
     """One service object; a session is the scope's app, user and session."""
 
+    project = WITH_EXTRA
     table_names = (SESSIONS, EVENTS, "app_states", "user_states")
     policy = Policy(
         # Metadata is the event's custom_metadata, which has to be what JSON has.
@@ -69,6 +70,7 @@ class _Service(OnPostgres, OnAsyncEngine):
         self._sqlalchemy = SqlAlchemy(WITH_EXTRA)
         self.refusals = (*self._sqlalchemy.refusals, *_own_errors())
         self._on_coroutines = hasattr(import_module(MODULE), "create_async_engine")
+        self.client_project = "asyncpg" if self._on_coroutines else "psycopg"
         takes = inspect.signature(self._service).parameters
         self._takes_settings = any(each.kind is each.VAR_KEYWORD for each in takes.values())
         on_given = "db_engine" in takes

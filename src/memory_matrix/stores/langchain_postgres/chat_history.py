@@ -26,6 +26,7 @@ _REFUSALS = ("OperationalError", "InterfaceError", "ReadOnlySqlTransaction")
 class PostgresChatMessageHistory(OnPostgres, OnClient):
     """One history object per call, all on one connection that is made as the documentation does."""
 
+    project = PROJECT
     table_names = (TABLE,)
     policy = Policy(
         non_string_keys="text",  # messages are JSON

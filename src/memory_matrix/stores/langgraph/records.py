@@ -38,6 +38,7 @@ POLICY = replace(
 class _Store(OnPgvector):
     """What a plain and an async store share."""
 
+    project = PROJECT
     table_names = (ITEMS, VECTORS)
     policy = POLICY
     _name: str

@@ -29,6 +29,7 @@ POLICY = replace(
 class _Saver(OnPostgres):
     """What a plain and an async saver share."""
 
+    project = PROJECT
     table_names = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
     policy = POLICY
     _module: str

@@ -23,6 +23,7 @@ _SEARCH_PATH = re.compile(r"-c\s*search_path=\S*")
 class PostgresChatStore(OnPostgres, OnEngine, OnClient):
     """A chat store in the schema that it is told by `schema_name`; its key is the scope's session."""
 
+    project = PROJECT
     table_names = (TABLE,)
     policy = Policy(
         # A message is kept as pydantic writes it in JSON.

@@ -37,6 +37,7 @@ _OF_LISTS = ("in", "nin", "contains-any", "contains-all")
 class PGVectorStore(OnPgvector):
     """One table with an HNSW index, as the library's documentation begins."""
 
+    project, client_project = PROJECT, "psycopg2-binary"
     table_names = (TABLE,)
     policy = Policy(
         # Metadata are kept as pydantic writes them in JSON, in which bytes have to be UTF-8.

@@ -31,6 +31,7 @@ _REFUSALS = ("OperationalError", "ReadOnlySqlTransaction", "UniqueViolation")
 class PGVector(OnPgvector):
     """A collection, set up as mem0's configuration has it: with an HNSW index."""
 
+    project = WITH_EXTRA
     table_names = (COLLECTION,)
     own_database = True  # it looks for its collections in `public`
     policy = Policy(

@@ -24,6 +24,7 @@ _CORRUPT = f"""
 class SQLAlchemySession(OnPostgres, OnAsyncEngine, AsyncOnClient):
     """One session object per call, all on one engine; the session's id is the scope's session."""
 
+    project, client_project = WITH_EXTRA, "asyncpg"
     table_names = (SESSIONS, MESSAGES)
     policy = POLICY
 

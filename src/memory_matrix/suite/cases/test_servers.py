@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from memory_matrix.isolation.names import new_token
@@ -20,6 +20,9 @@ from memory_matrix.suite.offered import expect_seen, fill, reads, seen, works
 from memory_matrix.suite.outcomes import CaseFailed, CaseSkipped
 from memory_matrix.suite.pooling import transaction_pool
 from memory_matrix.suite.samples import record
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 GROUP = "N"
 
@@ -304,16 +307,50 @@ def _as_user(url: str, user: str, password: str) -> str:
 
 def _client(memory: Memory) -> str:
     """Return the name and version of the client; the case ends if the store does not admit it."""
-    from packaging.requirements import Requirement
-
-    name = CLIENTS[memory.tested.needs[0]]
-    version = metadata.version(name)
-    package = type(memory.store).__module__.partition(".")[0]
-    for distribution in metadata.packages_distributions().get(package, ()):
-        for each in map(Requirement, metadata.requires(distribution) or ()):
-            if each.name == name and not each.specifier.contains(version, prereleases=True):
-                memory.not_offered(f"{distribution} requires {each}, and {version} is installed")
+    name = _named(memory, "client_project") or CLIENTS[memory.tested.needs[0]]
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        memory.not_offered(f"{name}, its client, is not installed here")
+    for project in _projects(memory):
+        for each in _requirements(project):
+            same = each.name.replace("_", "-").lower() == name.replace("_", "-").lower()
+            if same and not each.specifier.contains(version, prereleases=True):
+                memory.not_offered(f"{project} requires {each}, and {version} is installed")
     return f"{name} {version}"
+
+
+def _named(memory: Memory, attribute: str) -> str | None:
+    """Return a project that the adapter names, without extras."""
+    named = getattr(memory.adapter, attribute, None)
+    return _parsed(named).name if isinstance(named, str) else None
+
+
+def _projects(memory: Memory) -> list[str]:
+    """Return the projects that the store comes with: the adapter's word, or else by its object."""
+    if project := _named(memory, "project"):
+        return [project]
+    package = type(memory.store).__module__.partition(".")[0]
+    return [*metadata.packages_distributions().get(package, ())]
+
+
+def _requirements(project: str) -> Iterator[Requirement]:
+    """Yield what a project requires here, with any of its extras."""
+    try:
+        distribution = metadata.distribution(project)
+    except metadata.PackageNotFoundError:  # a name of the user's own
+        return
+    extras = ["", *(distribution.metadata.get_all("Provides-Extra") or ())]
+    for each in map(_parsed, distribution.requires or ()):
+        marker = each.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in extras):
+            yield each
+
+
+def _parsed(requirement: str) -> Requirement:
+    from packaging import requirements
+
+    return requirements.Requirement(requirement)
 
 
 def _same_on_clients(memory: Memory, option: str, values: tuple[Any, ...]) -> None:
