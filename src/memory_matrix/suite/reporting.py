@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import Generator
@@ -55,6 +56,7 @@ class StoreReports:
         self._counts: Counter[str] = Counter()
         self._ended: dict[str, CaseResult] = {}
         self._is_worker = worker is not None
+        self._process = os.getpid()
         writes = options.results is not None and worker in _FIRST_WORKERS
         self._lines = ResultLines(options.results) if writes and options.results else None
 
@@ -101,6 +103,8 @@ class StoreReports:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write what became of a case. With pytest-xdist, the controller does."""
+        if os.getpid() != self._process:  # a store has forked: the case is its parent's
+            return
         for name, value in report.user_properties if report.when == "teardown" else ():
             if name == PROPERTY and isinstance(value, dict):
                 ended = CaseResult(**{**value, "servers": tuple(value["servers"])})

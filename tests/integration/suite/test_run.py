@@ -305,6 +305,19 @@ def test_what_a_store_starts_or_changes_is_its_own_matter(
     assert [*temporary.iterdir()] == []
 
 
+def test_who_comes_back_from_a_fork_speaks_for_no_case(project: Project) -> None:
+    forking = "import os\n        if os.fork(): os.wait(); raise OSError('late')"
+    project.write(
+        "store.py",
+        SMALL_STORE.replace("def open(self, env):\n", f"def open(self, env):\n        {forking}\n"),
+    )
+
+    run = suite(project, "case=text_ascii*")
+
+    assert run.code == 1, run.stderr
+    assert "late" in only(run)["reason"]
+
+
 def test_an_environment_with_too_old_a_python_is_said_to_be_so(project: Project) -> None:
     project.environment("old", python="3.9")
     project.need("3.9")
