@@ -144,7 +144,6 @@ def run_process(
         longest=2 * bench.matrix.suite.timeout + _UNSTOPPABLE,
     )
     done = bench.crews.take(bench, environment).finish(json.dumps(asdict(wish)))
-    (folder / "output.txt").write_text(f"{done.stdout}\n{done.stderr}", encoding="utf-8")
     collected, ended = read_lines(results)
     if done.code not in _HARMLESS or not collected:
         collected = collected or _all_cases(process, bench.cases)
