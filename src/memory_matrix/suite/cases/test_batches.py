@@ -11,7 +11,7 @@ from functools import partial
 from threading import Event
 from typing import Any, TypeVar
 
-from memory_matrix.stores.protocol import Record, Scope
+from memory_matrix.stores.protocol import Compare, Record, Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.bad import bad_messages, bad_records, unwritable
 from memory_matrix.suite.calling import LONGEST, within
@@ -21,7 +21,7 @@ from memory_matrix.suite.parts import cover
 from memory_matrix.suite.records import expect_record, expect_records
 from memory_matrix.suite.refusing import ADDING, EVERY, refusing
 from memory_matrix.suite.samples import many_records, messages, numbered, plain, record
-from memory_matrix.suite.sessions import expect_session
+from memory_matrix.suite.sessions import expect_session, say_with_ids
 
 T = TypeVar("T")
 
@@ -151,7 +151,8 @@ def test_pool_size_plus_n_parallel(memory: Memory) -> None:
 def test_no_idle_in_transaction_left(memory: Memory) -> None:
     """After calls of all kinds, good and refused, no connection of the store is idle in a transaction."""
     memory.require_kind("postgres")
-    for name, call in [*_writes(memory), *reads(memory, SCOPE).items(), *_refusals(memory)]:
+    calls = [*_writes(memory), *reads(memory, SCOPE).items(), *_refusals(memory)]
+    for name, call in [*calls, *_deletes(memory)]:
         call()
         _expect_no_transaction(memory, f"after {name}")
 
@@ -159,7 +160,7 @@ def test_no_idle_in_transaction_left(memory: Memory) -> None:
 def test_close_then_use(memory: Memory) -> None:
     """A call after close gets a clear error, and close may be called twice."""
     memory.require("close")
-    calls = [*_writes(memory), *reads(memory, SCOPE).items()]
+    calls = [*_writes(memory), *reads(memory, SCOPE).items(), *_deletes(memory)]
     for _, call in calls:
         call()
     memory.close()
@@ -561,6 +562,28 @@ def _writes(memory: Memory) -> list[Named]:
         ("append_with", lambda: memory.append_with(_handle(memory), messages(["with"]))),
     ]
     return [(name, call) for name, call in calls if memory.offers(name)]
+
+
+def _deletes(memory: Memory) -> list[Named]:
+    """Return what deletes, of each kind one, something that is there."""
+    calls: list[Named] = [
+        ("delete", lambda: memory.delete(ELSEWHERE, "two")),
+        ("delete_all", lambda: memory.delete_all(ELSEWHERE)),
+        ("clear", lambda: memory.clear(SCOPE)),
+    ]
+    if "eq" in memory.policy.filters:
+        new = Compare("eq", "new", 1)
+        calls.insert(0, ("delete_where", lambda: memory.delete_where(ELSEWHERE, new)))
+    if memory.offers("delete_message") and _deletes_by_what_it_has(memory):
+        scope = replace(SCOPE, session="of one message")
+        say_with_ids(memory, scope, ["deleted"])
+        which = 0 if memory.policy.delete_by == "index" else str(memory.read(scope)[0].id)
+        calls.insert(0, ("delete_message", lambda: memory.delete_message(scope, which)))
+    return [(name, call) for name, call in calls if memory.offers(name)]
+
+
+def _deletes_by_what_it_has(memory: Memory) -> bool:
+    return memory.policy.delete_by == "index" or "id" in memory.policy.message_fields
 
 
 def _refusals(memory: Memory) -> list[Named]:

@@ -312,6 +312,15 @@ class ClosedIsEmpty(RedisAdapter):
             return []
 
 
+@mutant("close_then_use")
+class ClosedHasNothingToClear(RedisAdapter):
+    """Takes a closed store for an empty one where something is to be cleared."""
+
+    def clear(self, store: Any, scope: Scope) -> None:
+        with suppress(ClosedError):
+            super().clear(store, scope)
+
+
 @mutant("close_leaves_given_client_open")
 class ClosesWhatItWasGiven(PostgresAdapter):
     """Closes the caller's pool with the store."""
