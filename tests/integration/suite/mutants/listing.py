@@ -256,3 +256,12 @@ class StarsAreWildcards(RedisAdapter):
             if len(name) >= len(prefix)
             and all(wanted in {part, "*"} for part, wanted in zip(name, prefix, strict=False))
         ]
+
+
+@mutant("list_limit_default_declared")
+class ListsFourHundred(RedisAdapter):
+    """Has a limit of its own, which nobody is told of."""
+
+    def list_sessions(self, store: Any, scope: Scope, **options: Any) -> Page:
+        page = super().list_sessions(store, scope, **options)
+        return replace(page, items=page.items[:400])
