@@ -12,6 +12,7 @@ from typing import Any
 from memory_matrix.stores.protocol import Scope
 from memory_matrix.suite import expect
 from memory_matrix.suite.faults import FaultyPostgres, FaultyRedis, FaultyServer
+from memory_matrix.suite.listings import Listing, record_listing, session_listing
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.offered import (
     GROWING,
@@ -70,15 +71,20 @@ def test_re_backend_killed_under_load(memory: Memory) -> None:
 
 
 def test_re_server_restart_persistent(memory: Memory) -> None:
-    """After a restart, and after a crash, all acknowledged data is there, and the store goes on."""
+    """After a restart, and a crash, all acknowledged data is there, in its order, and the store goes on."""
     for kind in memory.tested.needs:
         settings = {"appendonly": "yes"} if kind == "redis" else {}
         own, server = memory.on_own_server(_kind(kind), settings=settings)
         fill(own, SCOPE)
         before = seen(own, SCOPE)
+        lists = _ordered_listings(own)
+        names = [each.names() for each in lists]
         for what, restart in _RESTARTS.items():
             restart(server)
             _expect_as_before(own, f"after a {what}", before)
+            for each, wanted in zip(lists, names, strict=True):
+                got = [name for name in each.names() if name in wanted]
+                expect.equal(f"the {each.kind} listed after a {what}", got, wanted)
             works(own, f"after a {what}")
         _expect_as_before(own.another(), "in a new store after two restarts", before)
 
@@ -352,6 +358,19 @@ _RESTARTS: dict[str, Callable[[FaultyServer], None]] = {
     "restart": FaultyServer.restart,
     "crash": _crash,
 }
+
+
+def _ordered_listings(memory: Memory) -> list[Listing]:
+    """Return the listings whose order is declared, of some entries."""
+    if memory.policy.list_order == "none":
+        return []
+    scope = Scope(user="listed", namespace=("listed",))
+    both: list[Listing] = [session_listing(memory, scope), record_listing(memory, scope)]
+    found = [each for each in both if memory.offers(each.call)]
+    for each in found:
+        each.add("cadb")
+        each.touch("d")
+    return found
 
 
 def _additions(memory: Memory, name: str) -> Calls:

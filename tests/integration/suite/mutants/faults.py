@@ -13,7 +13,7 @@ import psycopg
 from memory_matrix.stores.errors import FullError, ReadOnlyError, StoreError, UnreachableError
 from memory_matrix.stores.postgres import PostgresStore
 from memory_matrix.stores.postgres.adapter import PostgresAdapter
-from memory_matrix.stores.protocol import Message, Record, Scope, StoreEnv
+from memory_matrix.stores.protocol import Message, Page, Record, Scope, StoreEnv
 from memory_matrix.stores.redis import RedisStore
 from memory_matrix.stores.redis.adapter import POLICY, RedisAdapter
 from support.mutants import mutant
@@ -69,6 +69,20 @@ class KeepsNoLog(PostgresAdapter):
             table = store.plans.layout.table(name)
             with store._lender.lend(5) as connection:
                 connection.execute(f'ALTER TABLE "{table}" SET UNLOGGED')
+
+
+@mutant("re_server_restart_persistent")
+class ListsAsTheServerFinds(RedisAdapter):
+    """Has an order that the server has in its memory only."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, str] = {}
+
+    def list_records(self, store: Any, scope: Scope, **options: Any) -> Page:
+        page = super().list_records(store, scope, **options)
+        run = store.link.client().info("server")["run_id"]
+        first = self.runs.setdefault(scope.user, run)
+        return page if run == first else replace(page, items=page.items[::-1])
 
 
 @mutant("re_restart_does_not_overwrite")
