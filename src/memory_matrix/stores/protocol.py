@@ -8,7 +8,8 @@ names the errors that the store's callers are meant to know, where those are not
 LookupError: an error of any other kind is a finding. `takes_serializer = True` says that it can be opened
 with any serializer, `own_database = True` that it needs a Postgres database of its own for each case, or
 the first database of a Redis, where search indexes are. `project` and `client_project` are the names on PyPI
-of the store and of what talks to its servers, where that is not psycopg or redis.
+of the store and of what talks to its servers, where that is not psycopg or redis; `drivers` are the names of
+several that it may be on, of which `open` gets one as `env.options["driver"]`.
 
     open(env)                                            -> a new store object on the servers of `env`
 

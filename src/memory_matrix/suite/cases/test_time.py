@@ -118,10 +118,8 @@ def test_time_naive_input(memory: Memory) -> None:
 
 
 def test_time_aware_on_every_driver(memory: Memory) -> None:
-    """Aware times of any zone are taken as the instants that they are, by the store and by its twin."""
-    twins = [memory.twin()] if getattr(memory.adapter, "twin", None) is not None else []
-    for each in [memory, *twins]:
-        kind = "async" if each.is_async else "plain"
+    """Aware times of any zone are instants to the store, to its twin, and on each driver that it names."""
+    for kind, each in _on_each_driver(memory).items():
         _are_aware(each, _fresh_times(each, Scope(session=kind, namespace=(kind,))))
         for what, give in _ways_to_give_a_time(each).items():
             wanted = give(_in(UTC), f"{kind} UTC")
@@ -129,6 +127,20 @@ def test_time_aware_on_every_driver(memory: Memory) -> None:
                 got = give(_in(tzinfo), f"{kind} in {zone}")
                 sentence = f"what a time in {zone} gives as {what} of the {kind} store"
                 expect.equal(sentence, got, wanted)
+
+
+def _on_each_driver(memory: Memory) -> dict[str, Memory]:
+    """Return the store, its twin, and each of both on every driver that the adapter names."""
+    twins = [memory.twin()] if getattr(memory.adapter, "twin", None) is not None else []
+    kinds = {"async" if each.is_async else "plain": each for each in (memory, *twins)}
+    return {
+        **kinds,
+        **{
+            f"{kind} {driver}": each.another(options={**each.env.options, "driver": driver})
+            for kind, each in kinds.items()
+            for driver in getattr(each.adapter, "drivers", ())
+        },
+    }
 
 
 def test_time_microseconds_kept(memory: Memory) -> None:

@@ -263,3 +263,29 @@ class UntilTwentyThirtyEight(_TakesTimes):
     def taken(self, at: dt.datetime) -> dt.datetime | None:
         latest = dt.datetime.fromtimestamp(2**31 - 1, UTC)
         return min(at.astimezone(UTC), latest)
+
+
+@mutant("time_aware_on_every_driver")
+class HasADriverWithoutZones(RedisAdapter):
+    """On one of its drivers drops the zone of what it reads."""
+
+    drivers = ("zoned", "zoneless")
+
+    def __init__(self) -> None:
+        self.zoneless: set[int] = set()
+
+    def open(self, env: StoreEnv) -> Any:
+        store = super().open(env)
+        if env.options.get("driver") == "zoneless":
+            self.zoneless.add(id(store))
+        return store
+
+    def read(self, store: Any, scope: Scope, **options: Any) -> list[Message]:
+        found: list[Message] = super().read(store, scope, **options)
+        if id(store) not in self.zoneless:
+            return found
+        return [replace(each, created_at=_without_zone(each.created_at)) for each in found]
+
+
+def _without_zone(at: dt.datetime | None) -> dt.datetime | None:
+    return None if at is None else at.replace(tzinfo=None)
