@@ -26,6 +26,7 @@ from memory_matrix.suite.calling import together
 from memory_matrix.suite.embedding import embed
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.outcomes import CaseFailed, HarnessError
+from memory_matrix.suite.samples import record
 from memory_matrix.suite.site import Facilities, Site
 
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from memory_matrix.suite import elsewhere; elsewhere.main()"
@@ -40,18 +41,18 @@ class User(Protocol):
     """Who uses a store: another process, or an object in this one."""
 
     def do(self, job: str, **given: Any) -> Any:
-        """Return what comes of a job: `open`, `append`, `texts` or `finish`."""
+        """Return what comes of a job: see the end of this module."""
 
 
 class Here:
     """A store object in this process, for a store that no other process can load."""
 
     def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+        self.memory = memory
 
     def do(self, job: str, **given: Any) -> Any:
         """Return what comes of a job."""
-        return _JOBS[job](self._memory, **given)
+        return _JOBS[job](self, **given)
 
 
 class Process:
@@ -128,14 +129,26 @@ def users(memory: Memory, count: int) -> Iterator[Sequence[User]]:
         HarnessError: a process cannot be started.
     """
     _ = memory.store  # whether many may make the tables at once is the question of another case
-    with ExitStack() as stack:
-        processes = _processes(memory, count, stack)
-        found: Sequence[User] = processes or [Here(memory.another()) for _ in range(count)]
+    with processes(memory, count) as started:
+        found: Sequence[User] = started or [Here(memory.another()) for _ in range(count)]
         for each in found:
             each.do("open")
         yield found
-        for process in processes:
-            process.do("finish")
+
+
+@contextmanager
+def processes(memory: Memory, count: int) -> Iterator[Sequence[User]]:
+    """Yield processes that have loaded the store; none where it cannot be loaded anew.
+
+    Raises:
+        CaseFailed: on leaving, the store could not be closed.
+        HarnessError: a process cannot be started.
+    """
+    with ExitStack() as stack:
+        started = _processes(memory, count, stack)
+        yield started
+        for each in started:
+            each.do("finish")
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -174,15 +187,18 @@ def _order(memory: Memory) -> str | None:
     root = memory.tested.root
     if root is None:
         return None
-    env = {
-        each.name: getattr(memory.env, each.name)
-        for each in fields(memory.env)
-        if each.name not in _NOT_SENT
-    }
+    order = {"source": memory.tested.source, "root": str(root), "env": env_sent(memory.env)}
     try:
-        return json.dumps({"source": memory.tested.source, "root": str(root), "env": env})
+        return json.dumps(order)
     except (TypeError, ValueError):
         return None
+
+
+def env_sent(env: StoreEnv) -> dict[str, Any]:
+    """Return an env as jobs take it."""
+    return {
+        each.name: getattr(env, each.name) for each in fields(env) if each.name not in _NOT_SENT
+    }
 
 
 # ---- the other process --------------------------------------------------------------------------
@@ -195,8 +211,10 @@ def main() -> None:
         lines = iter(sys.stdin.readline, "")
         memory = _loaded(json.loads(next(lines)))
         _say(answers, {"value": memory is not None})
-        for line in lines if memory else ():
-            _say(answers, _done(cast("Memory", memory), json.loads(line)))
+        if memory is not None:
+            user = Here(memory)
+            for line in lines:
+                _say(answers, _done(user, json.loads(line)))
 
 
 def _say(answers: IO[str], answer: Mapping[str, Any]) -> None:
@@ -222,9 +240,9 @@ def _env(given: Mapping[str, Any]) -> StoreEnv:
     return StoreEnv(**{**given, "nodes": tuple(given["nodes"])}, codec=codec, embed=embed)
 
 
-def _done(memory: Memory, told: Mapping[str, Any]) -> dict[str, Any]:
+def _done(user: Here, told: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        return {"value": _JOBS[told["job"]](memory, **told["given"])}
+        return {"value": user.do(told["job"], **told["given"])}
     except Exception as error:  # noqa: BLE001 - whatever a store raises is a finding
         from memory_matrix.suite.running import reason_of
 
@@ -243,8 +261,15 @@ def _scope(given: Mapping[str, Any]) -> Scope:
     return Scope(**{**given, "namespace": tuple(given["namespace"])})
 
 
-def _open(memory: Memory) -> None:
-    _ = memory.store
+def _open(user: Here) -> None:
+    _ = user.memory.store
+
+
+def _move(user: Here, env: Mapping[str, Any]) -> None:
+    """Open the store at another place, without making its tables."""
+    user.memory.finish()
+    user.memory = Memory(user.memory.tested, _env(env), user.memory.site)
+    user.memory.open()
 
 
 def append_each(memory: Memory, scope: Scope, own: Sequence[Sequence[str]]) -> None:
@@ -267,17 +292,47 @@ def workers_of(memory: Memory, count: int) -> list[Memory]:
     return [memory.another() for _ in range(count)]
 
 
-def _append(memory: Memory, scope: Mapping[str, Any], own: Sequence[Sequence[str]]) -> None:
-    append_each(memory, _scope(scope), own)
+def _append(user: Here, scope: Mapping[str, Any], own: Sequence[Sequence[str]]) -> None:
+    append_each(user.memory, _scope(scope), own)
 
 
-def _texts(memory: Memory, scope: Mapping[str, Any]) -> list[str]:
-    return memory.texts(_scope(scope))
+def _texts(user: Here, scope: Mapping[str, Any]) -> list[str]:
+    return user.memory.texts(_scope(scope))
+
+
+def pop_some(memory: Memory, scope: Scope, count: int) -> list[str]:
+    """Return the texts of what is popped, one after the other."""
+    popped = [memory.pop(scope) for _ in range(count)]
+    return ["nothing" if message is None else message.text for message in popped]
+
+
+def _pop(user: Here, scope: Mapping[str, Any], count: int) -> list[str]:
+    return pop_some(user.memory, _scope(scope), count)
+
+
+def use_first(memory: Memory, name: str) -> None:
+    """Make the tables of an opened store, and write."""
+    memory.setup()
+    if memory.offers("append"):
+        memory.say(Scope(), name)
+    if memory.offers("put"):
+        memory.put(Scope(), record(memory, name))
+
+
+def _use_first(user: Here, name: str) -> None:
+    use_first(user.memory, name)
+
+
+def _finish(user: Here) -> None:
+    user.memory.finish()
 
 
 _JOBS: Mapping[str, Callable[..., Any]] = {
     "open": _open,
+    "move": _move,
     "append": _append,
     "texts": _texts,
-    "finish": Memory.finish,
+    "pop": _pop,
+    "use_first": _use_first,
+    "finish": _finish,
 }

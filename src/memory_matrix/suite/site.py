@@ -6,10 +6,8 @@ import datetime as dt
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from memory_matrix.isolation.postgres import Place as PostgresPlace
-from memory_matrix.isolation.postgres import PostgresIsolation
 from memory_matrix.isolation.redis import Place as RedisPlace
 from memory_matrix.isolation.redis import RedisIsolation
 from memory_matrix.servers.client import SERVICE_NAME, ServerError, Servers
@@ -18,6 +16,10 @@ from memory_matrix.stores.protocol import RawRow, StoreEnv
 from memory_matrix.suite.embedding import embed
 from memory_matrix.suite.faults import FaultyPostgres, FaultyRedis, FaultyServer
 from memory_matrix.suite.outcomes import CaseSkipped, HarnessError
+
+if TYPE_CHECKING:  # it loads psycopg, which stores on Redis alone can do without
+    from memory_matrix.isolation.postgres import Place as PostgresPlace
+    from memory_matrix.isolation.postgres import PostgresIsolation
 
 Kind = Literal["postgres", "redis"]
 Topology = Literal["single", "sentinel", "cluster"]
@@ -257,6 +259,8 @@ def own_server(
             raise CaseSkipped(str(error)) from None
         raise HarnessError(str(error)) from error
     if kind == "postgres":
+        from memory_matrix.isolation.postgres import PostgresIsolation
+
         postgres = PostgresIsolation(private.url, owned=True)
         postgres.prepare()
         new = replace(facilities, postgres=postgres)

@@ -13,7 +13,18 @@ from typing import Any, TypeVar
 from memory_matrix.stores.protocol import Level, Record, Scope
 from memory_matrix.suite import calling, expect
 from memory_matrix.suite.calling import Done
-from memory_matrix.suite.elsewhere import User, append_each, at_once, sent, users, workers_of
+from memory_matrix.suite.elsewhere import (
+    User,
+    append_each,
+    at_once,
+    env_sent,
+    pop_some,
+    processes,
+    sent,
+    use_first,
+    users,
+    workers_of,
+)
 from memory_matrix.suite.locking import locked
 from memory_matrix.suite.memory import Memory
 from memory_matrix.suite.parts import cover
@@ -82,22 +93,36 @@ def test_conc_append_stale_handle(memory: Memory) -> None:
 
 
 def test_conc_pop_once(memory: Memory) -> None:
-    """24 pops by 8 workers give 24 different messages, and leave the others."""
+    """24 pops by 8 workers, or by two processes, give 24 different messages, and leave the others."""
     memory.require("pop")
 
-    def problem(round_: int) -> str | None:
+    def by_workers(round_: int) -> str | None:
         scope = replace(SCOPE, session=f"pops-{round_}")
-        texts = numbered("pop", 40)
-        memory.say(scope, *texts)
         workers = workers_of(memory, WORKERS)
-        popped = _values(memory.together([partial(_pop_three, each, scope) for each in workers]))
-        given = [text for three in popped for text in three]
-        if _different(given, texts[16:]):
-            return f"pops gave {expect.shown(sorted(given))}, not each of the newest 24 once"
-        left = memory.texts(scope)
-        return None if left == texts[:16] else f"the pops left {expect.shown(left)}"
+        return _not_popped_once(memory, scope, [partial(pop_some, w, scope, 3) for w in workers])
 
-    memory.rounds(24, problem)  # the race of a library that is known for it is rare
+    memory.rounds(24, by_workers)  # the race of a library that is known for it is rare
+    with users(memory, 2) as both:
+
+        def by_both(round_: int) -> str | None:
+            scope = replace(SCOPE, session=f"pops-of-both-{round_}")
+            pops = [partial(user.do, "pop", scope=sent(scope), count=12) for user in both]
+            return _not_popped_once(memory, scope, pops)
+
+        memory.rounds(3, by_both)
+
+
+def _not_popped_once(
+    memory: Memory, scope: Scope, pops: Sequence[Callable[[], list[str]]]
+) -> str | None:
+    """Return what is wrong with 24 pops of 40 messages, made at once."""
+    texts = numbered("pop", 40)
+    memory.say(scope, *texts)
+    given = [text for some in _values(memory.together(pops)) for text in some]
+    if _different(given, texts[16:]):
+        return f"pops gave {expect.shown(sorted(given))}, not each of the newest 24 once"
+    left = memory.texts(scope)
+    return None if left == texts[:16] else f"the pops left {expect.shown(left)}"
 
 
 def test_conc_upsert_same_key(memory: Memory) -> None:
@@ -176,19 +201,26 @@ def _lost_keys(memory: Memory, writers: Sequence[Memory], level: Level, round_: 
 
 
 def test_conc_first_use_8_workers(memory: Memory) -> None:
-    """Eight workers open the store, make its tables and indexes and write, all at once: none fails."""
+    """Eight workers, or two processes, open the store, make its tables and write, at once: none fails."""
 
-    def problem(round_: int) -> str | None:
-        workers = _workers_on_new_ground(memory, round_)
-        # Not memory.together: that would make the tables before the race.
-        race = calling.together([partial(_first_use, *pair) for pair in enumerate(workers)])
-        errors = [done.error for done in race if done.error is not None]
-        if errors:
-            kinds = dict(Counter(f"{type(error).__name__}: {error}" for error in errors))
-            return f"{len(errors)} of {WORKERS} workers failed at first use: {kinds}"
-        return _first_uses_lost(workers[0])
+    def by_workers(round_: int) -> str | None:
+        workers = _on_new_ground(memory, f"{round_}:", WORKERS)
+        for worker in workers:
+            worker.open()
+        uses = [partial(use_first, each, f"by-{n}") for n, each in enumerate(workers)]
+        return _first_uses_lost(workers[0], uses)
 
-    memory.rounds(3, problem)
+    memory.rounds(3, by_workers)
+    with processes(memory, 2) as both:
+
+        def by_both(round_: int) -> str | None:
+            (reader,) = _on_new_ground(memory, f"of-both-{round_}:", 1)
+            for user in both:
+                user.do("move", env=env_sent(reader.env))
+            uses = [partial(user.do, "use_first", name=f"by-{n}") for n, user in enumerate(both)]
+            return _first_uses_lost(reader, uses)
+
+        memory.rounds(3 if both else 0, by_both)
 
 
 def test_conc_read_during_replace(memory: Memory) -> None:
@@ -355,42 +387,31 @@ def _not_kept(
     return None
 
 
-def _pop_three(worker: Memory, scope: Scope) -> list[str]:
-    popped = [worker.pop(scope) for _ in range(3)]
-    return ["nothing" if message is None else message.text for message in popped]
-
-
 def _put_and_get(writer: Memory, scope: Scope, written: Record) -> Record | None:
     writer.put(scope, written)
     return writer.get(scope, written.id)
 
 
-def _workers_on_new_ground(memory: Memory, round_: int) -> list[Memory]:
-    """Return store objects, opened where no table and no key of the store is yet."""
+def _on_new_ground(memory: Memory, prefix: str, count: int) -> list[Memory]:
+    """Return store objects for where no table and no key of the store is yet."""
     ground = memory.next_door() if "postgres" in memory.tested.needs else memory
-    prefix = f"{memory.env.prefix}{round_}:"
-    workers = [ground.another(prefix=prefix) for _ in range(WORKERS)]
-    for worker in workers:
-        worker.open()
-    return workers
+    return [ground.another(prefix=f"{memory.env.prefix}{prefix}") for _ in range(count)]
 
 
-def _first_use(number: int, worker: Memory) -> None:
-    worker.setup()
-    if worker.offers("append"):
-        worker.say(SCOPE, f"by-{number}")
-    if worker.offers("put"):
-        worker.put(SCOPE, record(worker, f"by-{number}"))
-
-
-def _first_uses_lost(worker: Memory) -> str | None:
-    names = [f"by-{n}" for n in range(WORKERS)]
-    if worker.offers("read") and _different(worker.texts(SCOPE), names):
-        return f"of {WORKERS} messages there are {sorted(worker.texts(SCOPE))}"
-    if not worker.offers("list_records"):
+def _first_uses_lost(reader: Memory, uses: Sequence[Callable[[], Any]]) -> str | None:
+    """Return what is wrong with first uses that are made at once, each of which writes its name."""
+    race = calling.together(uses)  # not memory.together: that would make the tables before the race
+    errors = [done.error for done in race if done.error is not None]
+    if errors:
+        kinds = dict(Counter(f"{type(error).__name__}: {error}" for error in errors))
+        return f"{len(errors)} of {len(uses)} workers failed at first use: {kinds}"
+    names = [f"by-{n}" for n in range(len(uses))]
+    if reader.offers("read") and _different(reader.texts(SCOPE), names):
+        return f"of {len(uses)} messages there are {sorted(reader.texts(SCOPE))}"
+    if not reader.offers("list_records"):
         return None
-    ids = [each.id for each in worker.all_records(SCOPE)]
-    return f"of {WORKERS} records there are {sorted(ids)}" if _different(ids, names) else None
+    ids = [each.id for each in reader.all_records(SCOPE)]
+    return f"of {len(uses)} records there are {sorted(ids)}" if _different(ids, names) else None
 
 
 def _not_once(memory: Memory, scope: Scope) -> str | None:

@@ -116,6 +116,15 @@ class LooksThenPops(RedisAdapter):
         return messages[-1] if messages else None
 
 
+@mutant("conc_pop_once")
+class PopsUnderALockOfTheProcess(LooksThenPops):
+    """The same under a lock, which another process has not."""
+
+    def pop(self, store: Any, scope: Scope) -> Message | None:
+        with _LOCK:
+            return super().pop(store, scope)
+
+
 @mutant("conc_upsert_same_key")
 class PutsInTwoSteps(RedisAdapter):
     """Writes the text, and then the metadata."""
@@ -166,6 +175,15 @@ class SetsUpWithoutALock(PostgresAdapter):
             yield Query("SELECT pg_sleep(0.02)")  # as long as the way to another machine and back
 
         store.run(Plan(steps, atomic=True, patient=True))
+
+
+@mutant("conc_first_use_8_workers")
+class SetsUpUnderALockOfTheProcess(SetsUpWithoutALock):
+    """The same under a lock, which another process has not."""
+
+    def setup(self, store: Any) -> None:
+        with _LOCK:
+            super().setup(store)
 
 
 @mutant("conc_read_during_replace")
