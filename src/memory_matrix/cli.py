@@ -164,7 +164,7 @@ def _about(error: OSError) -> str:
     if error.errno == errno.ENOSPC and not where:
         import tempfile
 
-        advice = f": make room for temporary files, in {tempfile.gettempdir()}, and for the reports"
+        advice = f": make room for temporary files, in {tempfile.gettempdir()}, for reports and for what is printed"
     return f"The system does not let it: {where}{error.strerror or error}{advice}."
 
 

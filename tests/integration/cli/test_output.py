@@ -189,6 +189,7 @@ def test_a_disk_that_is_full_under_standard_output_is_told_and_costs_no_report(
         )
 
     assert done.returncode == 4
-    assert done.stderr.endswith(": No space left on device.\n")
+    assert ": No space left on device: make room for " in done.stderr
+    assert done.stderr.endswith(" and for what is printed.\n")
     assert len(done.stderr.splitlines()) == 1
     assert (project.folder / "memory-matrix-report" / "report.json").exists()
