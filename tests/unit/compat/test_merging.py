@@ -22,6 +22,8 @@ from support import shards
 from support.shards import NAMES, save_all, save_written_shard, written_partial
 from support.tables import table
 
+pytestmark = pytest.mark.large  # every cut and every order of shards, each of which is a run
+
 
 def merged(written: Sequence[Path], read: Sequence[Path]) -> Report:
     return merge_compat(
