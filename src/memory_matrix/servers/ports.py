@@ -51,9 +51,13 @@ def _reserve(stack: ExitStack, *, bus: bool) -> int:
 
 
 def _bound(stack: ExitStack, port: int) -> int:
-    """Bind a socket that others may listen beside, and return its port."""
+    """Bind a socket that others may listen beside, and return its port.
+
+    Raises:
+        OSError: somebody has it, be it only as a reservation: so it is not yet to be shared when it is bound.
+    """
     holder = stack.enter_context(socket.socket())
-    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     holder.bind((LOOPBACK, port))
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound: int = holder.getsockname()[1]
     return bound

@@ -53,3 +53,21 @@ def test_the_bus_of_a_cluster_is_reserved_with_it() -> None:
             other.bind((LOOPBACK, port + BUS_OFFSET))
         with _listen(port + BUS_OFFSET):
             pass
+
+
+def test_what_is_reserved_already_is_no_bus_of_another_cluster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two runs may reserve at once, and neither listens yet."""
+    with reserved_port() as taken, reserved_port(bus=True) as other:
+        proposed = iter([taken - BUS_OFFSET])
+
+        class Proposing(socket.socket):
+            def bind(self, address: tuple[str, int]) -> None:  # type: ignore[override]
+                host, port = address
+                super().bind((host, port or next(proposed, 0)))
+
+        monkeypatch.setattr("memory_matrix.servers.ports.socket.socket", Proposing)
+        with reserved_port(bus=True) as port:
+            assert port != taken - BUS_OFFSET
+            assert len({taken, other, other + BUS_OFFSET, port, port + BUS_OFFSET}) == 5
