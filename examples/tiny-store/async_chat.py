@@ -10,7 +10,7 @@ from typing import Any
 
 import redis
 import redis.asyncio
-from redis_chat import ChatError, exact
+from redis_chat import ChatError, exact, key
 
 
 class AsyncRedisChat:
@@ -33,18 +33,20 @@ class AsyncRedisChat:
         rows = [exact(body) for body in bodies]
         if rows:
             async with self._open() as client, client.pipeline(transaction=True) as pipeline:
-                pipeline.rpush(self._key(session), *rows)
+                pipeline.rpush(key(self._prefix, session), *rows)
                 if self._ttl is not None:  # anew with each write
-                    pipeline.pexpire(self._key(session), round(self._ttl * 1000))
+                    pipeline.pexpire(key(self._prefix, session), round(self._ttl * 1000))
                 await pipeline.execute()
 
     async def history(self, session: str) -> list[dict[str, Any]]:
         async with self._open() as client:
-            return [json.loads(row) for row in await client.lrange(self._key(session), 0, -1)]
+            return [
+                json.loads(row) for row in await client.lrange(key(self._prefix, session), 0, -1)
+            ]
 
     async def forget(self, session: str) -> None:
         async with self._open() as client:
-            await client.delete(self._key(session))
+            await client.delete(key(self._prefix, session))
 
     async def close(self) -> None:
         self._closed = True
@@ -63,8 +65,3 @@ class AsyncRedisChat:
             yield self._client
         except redis.RedisError as error:
             raise ChatError(f"the history is out of reach: {error}") from error
-
-    def _key(self, session: str) -> bytes:
-        if not isinstance(session, str):
-            raise TypeError(f"a session is named by a string, not by {session!r}")
-        return f"{self._prefix}chat:{session}".encode()

@@ -25,15 +25,15 @@ class RedisChat:
         rows = [exact(body) for body in bodies]
         if rows:  # one command, so that all of them are there or none
             with self._open() as client:
-                client.rpush(self._key(session), *rows)
+                client.rpush(key(self._prefix, session), *rows)
 
     def history(self, session: str) -> list[dict[str, Any]]:
         with self._open() as client:
-            return [json.loads(row) for row in client.lrange(self._key(session), 0, -1)]
+            return [json.loads(row) for row in client.lrange(key(self._prefix, session), 0, -1)]
 
     def forget(self, session: str) -> None:
         with self._open() as client:
-            client.delete(self._key(session))
+            client.delete(key(self._prefix, session))
 
     def close(self) -> None:
         if self._client is not None:
@@ -49,10 +49,12 @@ class RedisChat:
         except redis.RedisError as error:
             raise ChatError(f"the history is out of reach: {error}") from error
 
-    def _key(self, session: str) -> bytes:
-        if not isinstance(session, str):
-            raise TypeError(f"a session is named by a string, not by {session!r}")
-        return f"{self._prefix}chat:{session}".encode()
+
+def key(prefix: str, session: str) -> bytes:
+    """Return the key under which a session's history is."""
+    if not isinstance(session, str):
+        raise TypeError(f"a session is named by a string, not by {session!r}")
+    return f"{prefix}chat:{session}".encode()
 
 
 def exact(body: dict[str, Any]) -> str:

@@ -236,16 +236,21 @@ def test_a_crew_ends_with_who_wants_its_results(
     eventually(lambda: processes_of(temporary) == {})
 
 
+def _kill_at_work(crew: subprocess.Popen[str], shared: Shared, gate: Gate) -> None:
+    """Have two processes of a crew come to a gate, and kill the crew."""
+    assert crew.stdin is not None
+    crew.stdin.write(shared.wish(gate.code) + "\n")
+    crew.stdin.flush()
+    gate.wait_for(2)
+    crew.kill()
+
+
 @pytest.mark.concurrency
 def test_processes_that_hang_end_with_their_crew(
     shared: Shared, gate: Gate, temporary: Path
 ) -> None:
     with shared.started(FORKING) as process:
-        assert process.stdin is not None
-        process.stdin.write(shared.wish(gate.code) + "\n")
-        process.stdin.flush()
-        gate.wait_for(2)
-        process.kill()
+        _kill_at_work(process, shared, gate)
 
     eventually(lambda: processes_of(temporary) == {})
 
@@ -256,11 +261,7 @@ def test_processes_end_with_their_crew(
     shared: Shared, crew: str, gate: Gate, temporary: Path
 ) -> None:
     with shared.started(crew) as process:
-        assert process.stdin is not None
-        process.stdin.write(shared.wish(gate.code) + "\n")
-        process.stdin.flush()
-        gate.wait_for(2)
-        process.kill()
+        _kill_at_work(process, shared, gate)
         gate.open()
         process.communicate()  # until nobody has its output open any more
 
