@@ -243,36 +243,29 @@ def test_a_case_that_takes_its_process_down_costs_no_other(project: Project, job
     assert [*outcomes(run).values()].count("passed") == 2
 
 
-def test_a_store_that_hangs_fails_in_the_declared_time(project: Project) -> None:
-    hanging = "import time; time.sleep(600)"
+@pytest.mark.parametrize(
+    ("hearing", "timeout", "said"),
+    [
+        ("", 1, "1"),
+        ("signal.signal(signal.SIGALRM, signal.SIG_IGN); ", 0.5, "did not come back in time"),
+    ],
+    ids=["hears", "does not hear"],
+)
+def test_a_store_that_hangs_fails_whether_or_not_it_hears_of_its_time_limit(
+    project: Project, hearing: str, timeout: float, said: str
+) -> None:
+    hanging = f"import signal, time; {hearing}time.sleep(600)"
     project.write(
         "store.py",
         SMALL_STORE.replace("client, prefix = store\n        if", f"{hanging}\n        if"),
     )
 
-    run = suite(
-        project, "case=text_ascii*", more='[suite]\nstores = ["store.py:Store"]\ntimeout = 1'
-    )
+    declared = f'[suite]\nstores = ["store.py:Store"]\ntimeout = {timeout}'
+    run = suite(project, "case=text_ascii*", more=declared)
 
     assert run.code == 1
     assert only(run)["outcome"] == "failed"
-    assert "1" in only(run)["reason"]
-
-
-def test_a_store_that_hears_of_no_time_limit_fails_all_the_same(project: Project) -> None:
-    hanging = "import signal, time; signal.signal(signal.SIGALRM, signal.SIG_IGN); time.sleep(600)"
-    project.write(
-        "store.py",
-        SMALL_STORE.replace("client, prefix = store\n        if", f"{hanging}\n        if"),
-    )
-
-    run = suite(
-        project, "case=text_ascii*", more='[suite]\nstores = ["store.py:Store"]\ntimeout = 0.5'
-    )
-
-    assert run.code == 1
-    assert only(run)["outcome"] == "failed"
-    assert "did not come back in time" in only(run)["reason"]
+    assert said in only(run)["reason"]
 
 
 @pytest.mark.parametrize(
